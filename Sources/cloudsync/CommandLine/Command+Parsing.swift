@@ -4,7 +4,8 @@ extension Command {
   private static let options = Arguments.Options(
     valued: [
       "port", "data", "container", "server", "control-token", "environment", "zone", "limit",
-      "output", "member", "scope", "after", "host", "public-url",
+      "output", "member", "scope", "after", "host", "public-url", "import",
+      "export-on-exit",
     ],
     repeated: ["account", "allow-origin", "allow-host", "trusted-proxy"],
     flags: ["json", "help", "version", "fault-control", "public", "yes"])

@@ -9,6 +9,10 @@ struct ServerOptions: Hashable {
   var port = 0
   /// The server's file; `nil` for a server in memory.
   var file: String?
+  /// The archive with which an empty server begins.
+  var importFile: String?
+  /// The file that gets an archive when the server stops.
+  var exportFile: String?
   /// The accounts that get a web token.
   var accounts: [String] = []
   /// The container to which the tokens are restricted; `nil` for all.
@@ -37,6 +41,8 @@ struct ServerOptions: Hashable {
       guard !data.isEmpty else { throw UsageError("--data needs a file, or memory") }
       file = data
     }
+    importFile = arguments.value("import")
+    exportFile = arguments.value("export-on-exit")
     accounts = arguments.values("account")
     if accounts.isEmpty { accounts = [ServerOptions.defaultAccount] }
     container = arguments.value("container")

@@ -18,7 +18,7 @@ struct Exec: Sendable {
     do {
       child = try ChildProcess(command, environment: environment(for: running))
     } catch {
-      await running.stop()
+      try? await running.stop()
       throw error
     }
     signals.handle { signal in
@@ -28,7 +28,7 @@ struct Exec: Sendable {
     }
     let code = await child.exitCode()
     signals.handle(ReceivedSignals.end)
-    await running.stop()
+    try await running.stop()
     return code
   }
 

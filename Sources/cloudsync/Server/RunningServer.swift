@@ -18,6 +18,7 @@ struct RunningServer: Sendable {
   let apiToken: String
   /// The location of its data: a path, or `memory`.
   let place: String
+  private let exportFile: String?
   /// The URL under which other machines reach it; `nil` if none was given.
   let publicURL: String?
 
@@ -27,6 +28,10 @@ struct RunningServer: Sendable {
   init(_ options: ServerOptions) throws {
     let server = try ServerData.open(options.file, create: true)
     do {
+      if let path = options.importFile {
+        let lines = try ArchiveLines(path)
+        try server.importArchive { try lines.next() }
+      }
       web = try LoopbackWebServer(server, options: options.web)
     } catch {
       server.close()
@@ -35,6 +40,7 @@ struct RunningServer: Sendable {
     if options.file != nil { server.watchForForeignChanges() }
     place = options.file ?? "memory"
     publicURL = options.publicURL
+    exportFile = options.exportFile
     apiToken = web.apiToken(for: options.container)
     var accountTokens: [AccountToken] = []
     for account in options.accounts where !accountTokens.contains(where: { $0.account == account })
@@ -77,9 +83,20 @@ struct RunningServer: Sendable {
     return (lines + ["ready", ""]).joined(separator: "\n")
   }
 
-  /// Stops listening, then closes the file.
-  func stop() async {
+  /// Stops listening, writes the archive that was asked for, and closes the file.
+  ///
+  /// - Throws: If the archive cannot be written.
+  func stop() async throws {
     await web.stop()
-    web.server.close()
+    defer { web.server.close() }
+    guard let exportFile else { return }
+    let file = try NewFile(exportFile)
+    do {
+      try web.server.exportArchive { try file.write(Array($0.utf8)) }
+      try file.finish()
+    } catch {
+      file.discard()
+      throw error
+    }
   }
 }

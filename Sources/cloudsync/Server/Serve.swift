@@ -16,7 +16,7 @@ struct Serve: Sendable {
     Output.write(output.isJSON ? running.json.text + "\n" : running.text)
     await signals.next()
     output.note("cloudsync: stopping; interrupt again to end immediately")
-    await running.stop()
+    try await running.stop()
     output.note("cloudsync: stopped")
     return 0
   }

@@ -52,6 +52,34 @@ struct ServeTests {
     #expect(run.code == 1 && run.errors.contains("192.0.2.1"), "\(run.code) \(run.errors)")
   }
 
+  @Test("A server begins with the data of an archive, and writes one when it stops")
+  func serverBeginsWithArchiveAndWritesOne() async throws {
+    let tool = try ServerTool()
+    let (first, second) = (tool.path("first.jsonl"), tool.path("second.jsonl"))
+    let cloud = try await tool.serve("--export-on-exit", first)
+    #expect(try await cloud.save("n1") == 200)
+    #expect(await cloud.stop() == 0)
+    let archive = try String(contentsOfFile: first, encoding: .utf8)
+    #expect(archive.contains("n1"))
+    let again = try await tool.serve("--import", first, "--export-on-exit", second)
+    #expect(try await again.save("n2") == 200)
+    #expect(await again.stop() == 0)
+    let both = try String(contentsOfFile: second, encoding: .utf8)
+    #expect(both.contains("n1") && both.contains("n2"))
+    let exec = try await tool.run(["exec", "--import", second, "--", "cloudsync", "version"])
+    #expect(exec.code == 127, "the command is not found, after the import")
+    for (options, words) in [
+      (["--import", tool.path("none")], "cannot read"), (["--import", "/dev/null"], "archive"),
+    ] {
+      let run = try await tool.run(["serve"] + options)
+      #expect(run.code == 1 && run.errors.contains(words), "\(run.code) \(run.errors)")
+    }
+    let blocked = try await tool.serve("--export-on-exit", tool.path("no/such/folder"))
+    #expect(await blocked.stop() == 1)
+    let names = try FileManager.default.contentsOfDirectory(atPath: tool.folder.path).sorted()
+    #expect(names == ["first.jsonl", "second.jsonl"])
+  }
+
   @Test("A mistyped word gets a suggestion, and with --json an error is one line of JSON")
   func mistypedWordGetsSuggestion() async throws {
     let tool = try ServerTool()
