@@ -10,6 +10,10 @@ enum Tool {
   /// - Returns: 0 on success, 1 on failure, 64 for an invalid command line; `exec` and `state diff`
   ///   have other codes.
   static func run(_ arguments: [String], environment: [String: String]) async -> CInt {
+    if arguments.first == Completion.word {
+      Output.write(Completion.answer(Array(arguments.dropFirst())))
+      return 0
+    }
     let wantsJSON = Output.wantsJSON(arguments)
     do throws(UsageError) {
       let (command, isJSON) = try Command.parse(arguments, environment)

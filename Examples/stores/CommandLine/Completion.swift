@@ -5,30 +5,11 @@ import Foundation
 ///
 /// The shells' scripts call the tool, which uses its usage lines and the data on the device. It
 /// sends no requests, and omits what it can't read at once.
-enum Completion {
-  /// The hidden command that the scripts call, with all words up to the one that is completed.
-  static let word = "complete"
-
-  /// A possible word.
-  struct Candidate: Hashable {
-    var word: String
-    /// A description, for shells that show one.
-    var meaning = ""
-  }
-
-  /// The completions of the last of `words`: the line `files`, or the line `words` and then a line
-  /// for each word, with a tab and its meaning if it has one.
+extension Completion {
+  /// The completions of the last of `words`.
   static func answer(_ words: [String], _ environment: [String: String]) async -> String {
     let current = words.last ?? ""
-    guard let found = await candidates(words.dropLast(), current, environment) else {
-      return "files\n"
-    }
-    let fitting = Set(found.compactMap { $0.completing(current) })
-    return "words\n"
-      + fitting.sorted { $0.word < $1.word }.map { candidate in
-        let meaning = printable(candidate.meaning)
-        return candidate.word + (meaning.isEmpty ? "" : "\t" + meaning) + "\n"
-      }.joined()
+    return answer(await candidates(words.dropLast(), current, environment), to: current)
   }
 
   /// The words that may follow `before`; `nil` for a file.
@@ -100,17 +81,6 @@ extension Completion {
   }
 }
 
-extension Completion.Candidate {
-  /// The candidate if it begins with `current`.
-  ///
-  /// IDs are matched in either case, and completed in the case in which they were begun.
-  fileprivate func completing(_ current: String) -> Completion.Candidate? {
-    if word.hasPrefix(current) { return self }
-    guard UUID(uuidString: word) != nil, word.lowercased().hasPrefix(current) else { return nil }
-    return Completion.Candidate(word: word.lowercased(), meaning: meaning)
-  }
-}
-
 extension Verb {
   /// The first line of its summary, as a line of its own.
   fileprivate var firstLine: String {
@@ -143,65 +113,10 @@ extension ToolCommand {
     usages: ["bash|zsh|fish"]
   ) { arguments in
     let shell = try arguments.word("the shell")
-    guard let script = Completion.scripts[shell] else {
-      throw UsageError(
-        "there is no completion for \(quoted(shell)); there is for bash, zsh and fish")
-    }
+    let script = try Completion.script(of: shell, for: "stores")
     return { _ in
       Output.write(script)
       return 0
     }
   }
-}
-
-extension Completion {
-  /// The script of each shell.
-  fileprivate static let scripts = [
-    "bash": """
-    _stores() {
-      local IFS=$'\\n' lines line
-      lines=($("${COMP_WORDS[0]}" \(word) "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
-      COMPREPLY=()
-      if [[ ${lines[0]} == files ]]; then
-        compopt -o default 2>/dev/null
-      else
-        for line in "${lines[@]:1}"; do
-          COMPREPLY+=("$(printf '%q' "${line%%$'\\t'*}")")
-        done
-      fi
-    }
-    complete -F _stores stores
-
-    """,
-    "zsh": """
-    #compdef stores
-    _stores() {
-      local -a lines found
-      lines=("${(@f)$("${words[1]}" \(word) "${(@)words[2,CURRENT]}" 2>/dev/null)}")
-      if [[ ${lines[1]} == files ]]; then
-        _files
-      else
-        found=("${(@)lines[2,-1]}")
-        compadd -l -d found -- "${(@)found%%$'\\t'*}"
-      fi
-    }
-    (( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
-    compdef _stores stores
-
-    """,
-    "fish": """
-    function __stores_complete
-      set -l before (commandline -opc)
-      set -l current (commandline -ct)
-      set -l lines (stores \(word) $before[2..-1] "$current" 2>/dev/null)
-      if test "$lines[1]" = files
-        __fish_complete_path (commandline -ct)
-      else
-        printf '%s\\n' $lines[2..-1]
-      end
-    end
-    complete -c stores -f -a '(__stores_complete)'
-
-    """,
-  ]
 }

@@ -25,3 +25,6 @@ enum FaultAction: String, CaseIterable {
   case setIndexes = "set-indexes"
   case forgetRequests = "forget-requests"
 }
+
+/// The names of the actions of the faults endpoint.
+package let faultActionNames = FaultAction.allCases.map(\.rawValue)

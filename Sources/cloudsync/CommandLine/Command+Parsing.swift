@@ -1,7 +1,8 @@
 import CommandLineKit
 
 extension Command {
-  private static let options = Arguments.Options(
+  /// The options of all commands.
+  static let options = Arguments.Options(
     valued: [
       "port", "data", "container", "server", "control-token", "environment", "zone", "limit",
       "output", "member", "scope", "after", "host", "public-url", "import",
@@ -58,6 +59,9 @@ extension Command {
     case "state": return try state(&arguments)
     case "trace": return .showTrace(path: try arguments.word("the file"))
     case "help": return .help(topic: arguments.word())
+    case "completion":
+      return .completion(
+        script: try Completion.script(of: arguments.word("the shell"), for: "cloudsync"))
     case "version": return .version
     default:
       let names = Help.topics.keys.sorted() + ["help", "version"]

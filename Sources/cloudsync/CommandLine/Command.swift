@@ -11,6 +11,7 @@ enum Command {
   case showState(path: String, member: String?, limit: Int)
   case compareStates(old: String, new: String, member: String?)
   case showTrace(path: String)
+  case completion(script: String)
   case help(topic: String?)
   case version
 
@@ -30,6 +31,7 @@ enum Command {
     case .compareStates(let old, let new, let member):
       return try States.diff(old, new, member: member, output)
     case .showTrace(let path): return try Traces.show(path, output)
+    case .completion(let script): Output.write(script)
     case .help(let topic): Output.write(try Help.text(topic))
     case .version: Output.write("cloudsync \(Output.version)\n")
     }

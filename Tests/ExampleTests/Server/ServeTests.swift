@@ -80,6 +80,36 @@ struct ServeTests {
     #expect(names == ["first.jsonl", "second.jsonl"])
   }
 
+  @Test("Commands, options, subjects and faults are completed, and files are left to the shell")
+  func commandLinesAreCompleted() async throws {
+    let tool = try ServerTool()
+    for (words, expected) in [
+      (["serv"], "words\nserve\tstart a server and leave it running\n"),
+      (["exe"], "words\nexec\tstart a server, run a command, stop the server\n"),
+      (["serve", "--po"], "words\n--port\n"), (["inspect", "rec"], "words\nrecords\n"),
+      (["inspect", "--environment", "p"], "words\nproduction\n"),
+      (["faults", "cl"], "words\nclear\n"), (["faults", "add", "dela"], "words\ndelay\n"),
+      (["completion", "f"], "words\nfish\n"), (["help", "watc"], "words\nwatch\n"),
+      (["serve", "--data", ""], "files\n"), (["import", ""], "files\n"),
+      (["exec", "--", "a"], "files\n"), (["serve", "--port", "1"], "words\n"),
+    ] {
+      #expect(try await tool.run(["complete"] + words).output == expected, "\(words)")
+    }
+    let script = try await tool.good("completion", "bash")
+    #expect(script.contains("complete -F _cloudsync cloudsync\n"))
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/bin/bash")
+    process.arguments = [
+      "--norc", "-c",
+      """
+      \(script)
+      COMP_WORDS=("$0" insp); COMP_CWORD=1; _cloudsync; echo "${COMPREPLY[@]}"
+      """, try BuiltTool.program("cloudsync").path,
+    ]
+    #expect(try await BuiltTool.run(process).output == "inspect\n")
+    #expect(try await tool.run(["completion", "tcsh"]).code == 64)
+  }
+
   @Test("A mistyped word gets a suggestion, and with --json an error is one line of JSON")
   func mistypedWordGetsSuggestion() async throws {
     let tool = try ServerTool()
