@@ -40,16 +40,28 @@ public struct AtomicFile: Sendable {
 
   /// Replaces the content of the file; the file and its folder are created if necessary.
   ///
-  /// - Throws: ``FileError``; the file has its old content then.
+  /// - Throws: ``FileError``; the file has its old content then, or the new one, which a power
+  ///   failure can undo.
   public func write(_ data: Data) throws(FileError) {
+    try replace(data)
+    try synchronizeName()
+  }
+
+  /// Replaces the content of the file, which a power failure can undo before
+  /// ``synchronizeName()``.
+  func replace(_ data: Data) throws(FileError) {
     if isSystemFile { try createFolder() }
     try doing(.write) { () throws(DiskError) in
       let file = try disk.open(draftPath, .replace)
       try file.append(all: [UInt8](data))
       try file.synchronize()
       try disk.rename(draftPath, to: path)
-      try disk.synchronizeFolder(of: path)
     }
+  }
+
+  /// Makes the file durable under its name.
+  func synchronizeName() throws(FileError) {
+    try doing(.write) { () throws(DiskError) in try disk.synchronizeFolder(of: path) }
   }
 
   private func createFolder() throws(FileError) {

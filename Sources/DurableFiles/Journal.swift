@@ -17,6 +17,8 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
   private var size = 0
   /// Whether a part of a failed write may stand behind the last line.
   private var hasRest = false
+  /// Whether the file may not be durable under its name: lines would be lost with it.
+  private var isNameUncertain = true
   /// The size after the file was last written anew.
   private var compactSize = 0
 
@@ -106,6 +108,7 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
     if hasRest { try cut() }
     if open == nil {
       if size == 0 { try rewrite([]) }
+      if isNameUncertain { try synchronizeName() }
       open = try file.doing(.write) { () throws(DiskError) in
         try file.disk.open(file.path, .append)
       }
@@ -127,15 +130,23 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
 
   /// Writes the file anew with these groups only.
   ///
-  /// - Throws: ``FileError``; the file has its old content then.
+  /// - Throws: ``FileError``; the file has its old content then, or the new one, which is made
+  ///   durable before the next group is added.
   public mutating func rewrite(_ groups: [[Change]]) throws(FileError) {
     var data = header
     for group in groups { data.append(contentsOf: try line(group)) }
     open = nil
-    try file.write(data)
+    try file.replace(data)
+    isNameUncertain = true
     hasRest = false
     size = data.count
     compactSize = data.count
+    try synchronizeName()
+  }
+
+  private mutating func synchronizeName() throws(FileError) {
+    try file.synchronizeName()
+    isNameUncertain = false
   }
 
   /// Closes the file; the next change opens it again.

@@ -24,6 +24,8 @@ struct CrashTests {
   func failingCallsKeepAcknowledgedWrites() async {
     var tally = await CrashRun<StateStoreSubject>(seed: 3).failures()
     tally.add(await CrashRun<ItemStoreSubject>(seed: 3).failures())
+    // Its sixth call makes the first file durable under its name.
+    tally.add(await CrashRun<ItemStoreSubject>(seed: 0).failures(stride: 5))
     var run = CrashRun<ServerSubject>(seed: 2)
     run.steps = 3
     tally.add(await run.failures(stride: 23))
