@@ -85,7 +85,7 @@ struct SnapshotTests {
       try assertSnapshot(of: "a\nb", named: "new", filePath: source)
     }
     #expect(missing?.description.contains("CLOUDSYNC_RECORD=1") == true)
-    try SnapshotRecording.$override.withValue(true) {
+    try SnapshotRecording.$environment.withValue(["CLOUDSYNC_RECORD": "1"]) {
       try assertSnapshot(of: "a\nb", named: "new", filePath: source)
     }
     try assertSnapshot(of: "a\nb", named: "new", filePath: source)
@@ -104,7 +104,7 @@ struct SnapshotTests {
       .appendingPathComponent("snapshots-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: folder) }
     let source = folder.appendingPathComponent("Tests.swift").path
-    try SnapshotRecording.$override.withValue(true) {
+    try SnapshotRecording.$environment.withValue(["CLOUDSYNC_RECORD": "1"]) {
       try assertSnapshot(of: "a", named: "new", function: "first()", filePath: source)
       try assertSnapshot(of: "b", named: "new", function: "second()", filePath: source)
       let twice = #expect(throws: SnapshotMismatch.self) {
@@ -122,15 +122,14 @@ struct SnapshotTests {
 
   @Test("Recording fails where CI is set")
   func recordingFailsWhereCIIsSet() throws {
-    SnapshotRecording.$override.withValue(true) {
-      SnapshotRecording.$ciOverride.withValue(true) {
-        let error = #expect(throws: SnapshotMismatch.self) {
-          try assertSnapshot(of: "a", matches: "b", filePath: "Tests.swift", line: 3)
-        }
-        #expect(error?.description.hasPrefix("Tests.swift:3: ") == true)
-        #expect(throws: SnapshotMismatch.self) {
-          try assertSnapshot(of: "a", named: "not-in-ci", filePath: "/nowhere/Tests.swift")
-        }
+    let environment = ["CLOUDSYNC_RECORD": "1", "CI": "true"]
+    SnapshotRecording.$environment.withValue(environment) {
+      let error = #expect(throws: SnapshotMismatch.self) {
+        try assertSnapshot(of: "a", matches: "b", filePath: "Tests.swift", line: 3)
+      }
+      #expect(error?.description.hasPrefix("Tests.swift:3: ") == true)
+      #expect(throws: SnapshotMismatch.self) {
+        try assertSnapshot(of: "a", named: "not-in-ci", filePath: "/nowhere/Tests.swift")
       }
     }
   }
@@ -151,7 +150,7 @@ struct SnapshotTests {
         \(quotes))
       """
     try Data(source.utf8).write(to: file)
-    try SnapshotRecording.$override.withValue(true) {
+    try SnapshotRecording.$environment.withValue(["CLOUDSYNC_RECORD": "1"]) {
       try assertSnapshot(of: "1\n\n2\\3", matches: "old", filePath: file.path, line: 1)
       try assertSnapshot(of: "4", matches: "", filePath: file.path, line: 6)
       #expect(throws: SnapshotMismatch.self) {

@@ -116,19 +116,13 @@ public func assertSnapshot(
 
 /// Whether snapshots are recorded instead of compared.
 package enum SnapshotRecording {
-  /// Overrides the environment variable, for tests of recording.
-  @TaskLocal package static var override: Bool?
+  /// The environment variables; tests of recording have their own, so that they do the same
+  /// everywhere.
+  @TaskLocal package static var environment = ProcessInfo.processInfo.environment
 
-  static var isOn: Bool {
-    override ?? (ProcessInfo.processInfo.environment["CLOUDSYNC_RECORD"] == "1")
-  }
+  static var isOn: Bool { environment["CLOUDSYNC_RECORD"] == "1" }
 
-  /// Overrides the environment variable `CI`, for tests of recording.
-  @TaskLocal package static var ciOverride: Bool?
-
-  private static var isInCI: Bool {
-    ciOverride ?? (ProcessInfo.processInfo.environment["CI"].map { !$0.isEmpty } ?? false)
-  }
+  private static var isInCI: Bool { environment["CI"].map { !$0.isEmpty } ?? false }
 
   /// Whether to record; an error where `CI` is set, since nobody would look at the result.
   static func isAllowed(filePath: String, line: Int) throws -> Bool {
