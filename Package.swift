@@ -153,7 +153,7 @@ let package = Package(
       "GameResultStore", ["ShareTexts", "CloudSync", "SyncSupport", "SyncedStore"],
       exclude: ["Samples"]),
     store("AchievementStore", ["SyncSupport", "SyncedStore"]),
-    store("LeaderboardStore", ["CloudSync", "SyncSupport"]),
+    store("LeaderboardStore", ["SyncSupport", "SyncedStore"]),
     store("IdeaStore", ["CloudSync", "SyncSupport"], exclude: ["Samples"]),
     store("AnnotationStore", ["CloudSync", "SyncSupport"]),
     tool(

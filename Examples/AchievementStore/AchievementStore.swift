@@ -164,8 +164,7 @@ public final class AchievementStore: Sendable {
     } catch let error as SyncedStoreError where newerVersion != nil && error.code == .changesLeft {
       failure.withLock { $0 = nil }
     } catch {
-      let refusal = store.status.activity.problems.first?.code.map { CKError($0) }
-      let error = error is SyncedStoreError ? refusal ?? error : error
+      let error = store.refusal(error)
       failure.withLock { $0 = SyncFailure(error) }
       throw error
     }

@@ -68,8 +68,9 @@ public final class AnnotationStore: Sendable {
     do {
       for row in try state.journal.read().changes { state.tables.restore(row) }
     } catch {
-      guard error.step == .understand, isRecovering, let copy = try AtomicFile(url).moveAside()
+      guard error.step == .understand, isRecovering, let copy = try AtomicFile(url).setAside()
       else { throw error }
+      try AtomicFile(url).removeFile()
       state.recovery = FileRecovery(error, copy: copy)
       state.tables = Tables()
     }

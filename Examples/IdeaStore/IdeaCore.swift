@@ -91,7 +91,8 @@ final class IdeaCore: Sendable {
     do {
       for transaction in try opened.journal.read().changes { Self.replay(transaction, &opened) }
     } catch  where error.step == .understand {
-      guard let aside = try AtomicFile(url).moveAside() else { throw error }
+      guard let aside = try AtomicFile(url).setAside() else { throw error }
+      try AtomicFile(url).removeFile()
       let message =
         "The ideas in \(url.lastPathComponent) could not be read. The file was set "
         + "aside as \(aside.lastPathComponent); ideas come back from the cloud, and what was "

@@ -41,10 +41,11 @@ extension IdeaStore {
   /// An engine that only does what it is told: it keeps no state, for what is pending is in the
   /// store's own file, and it is never asked to fetch, for the default zone is in no feed.
   private func engine() -> CKSyncEngine {
-    CKSyncEngine(
-      .init(
-        container.privateCloudDatabase, state: nil, delegate: self, automaticallySync: false,
-        clock: clock))
+    var configuration = CKSyncEngine.Configuration(
+      database: container.privateCloudDatabase, stateSerialization: nil, delegate: self)
+    configuration.automaticallySync = false
+    configuration.clock = clock
+    return CKSyncEngine(configuration)
   }
 
   /// Stops syncing; what was not sent waits for the next start.

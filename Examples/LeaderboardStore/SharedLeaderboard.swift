@@ -1,5 +1,5 @@
-public import CloudSync
 public import Foundation
+public import SyncedStore
 
 /// A leaderboard that several people write their scores into: a zone of its owner's, shared.
 public struct SharedLeaderboard: Hashable, Sendable, Identifiable {

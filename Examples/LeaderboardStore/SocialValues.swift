@@ -26,6 +26,11 @@ public struct UserProfile: Hashable, Sendable, Codable, Identifiable {
     self.updatedAt = wholeMilliseconds(updatedAt)
   }
 
+  /// The name of a person who did not choose one.
+  static let defaultName = "Player"
+
+  var hasChosenName: Bool { displayName != Self.defaultName }
+
   /// The name as it may be kept: without spaces around it, at most 40 characters.
   static func cleaned(_ name: String) -> String? {
     let name = name.trimmingCharacters(in: .whitespacesAndNewlines)

@@ -25,3 +25,21 @@ extension CKRecord {
     modificationDate ?? creationDate ?? Date(timeIntervalSinceReferenceDate: 0)
   }
 }
+
+extension CKRecord {
+  /// The system fields, with the change tag that a save needs.
+  public var systemFields: Data {
+    let encoder = NSKeyedArchiver(requiringSecureCoding: true)
+    encodeSystemFields(with: encoder)
+    encoder.finishEncoding()
+    return encoder.encodedData
+  }
+
+  /// Reads an archive of a record, or of its system fields; `nil` if it is damaged.
+  public static func unarchived(_ archive: Data) -> CKRecord? {
+    guard let decoder = try? NSKeyedUnarchiver(forReadingFrom: archive) else { return nil }
+    decoder.requiresSecureCoding = true
+    defer { decoder.finishDecoding() }
+    return CKRecord(coder: decoder)
+  }
+}

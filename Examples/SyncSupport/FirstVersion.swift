@@ -1,4 +1,3 @@
-public import CloudSync
 public import Foundation
 public import SyncedStore
 
@@ -130,15 +129,5 @@ public struct FirstVersion {
     _ type: Body.Type, _ name: String, _ format: String
   ) throws -> Body? {
     try DocumentFile<Body>(url(name), format: format).read(recovering: isRecovering).body
-  }
-}
-
-extension CKRecord {
-  /// Reads an archive of a whole record; `nil` if it is damaged.
-  public static func unarchived(_ archive: Data) -> CKRecord? {
-    guard let decoder = try? NSKeyedUnarchiver(forReadingFrom: archive) else { return nil }
-    decoder.requiresSecureCoding = true
-    defer { decoder.finishDecoding() }
-    return CKRecord(coder: decoder)
   }
 }

@@ -1,4 +1,4 @@
-import CloudSync
+import SyncedStore
 
 extension RetryPlan {
   /// Three attempts in all, one second and two seconds apart.
@@ -17,7 +17,7 @@ extension RetryPlan {
 
   /// Whether an error is of the kind that the engine retries by itself.
   public static func isRetried(_ error: any Error) -> Bool {
-    (error as? CKError)?.passes ?? false
+    (error as? CKError)?.isRetried ?? false
   }
 
   /// Runs `operation` until it succeeds, fails for good, or the plan is used up.

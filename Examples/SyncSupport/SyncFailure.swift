@@ -1,4 +1,4 @@
-public import CloudSync
+public import SyncedStore
 
 /// Why a sync failed, in words for people.
 public struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
@@ -75,5 +75,32 @@ public struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
     if let message = messages[code] { return message }
     let message = passing[code] ?? "Sync failed: \(detail ?? "\(code)")"
     return message + (isRetrying ? " Retrying..." : "")
+  }
+}
+
+extension SyncedStore {
+  /// The error of the first change that the server refused, in place of the error that some are
+  /// left; any other error as it is.
+  public func refusal(_ error: any Error) -> any Error {
+    guard error is SyncedStoreError else { return error }
+    return status.activity.problems.first?.code.map { CKError($0) } ?? error
+  }
+}
+
+extension CKContainer {
+  /// Asks for the status of the account, before an attempt to sync.
+  ///
+  /// A device without an account is not an error here: a sync removes the items of the former
+  /// account, and throws `notAuthenticated`.
+  ///
+  /// - Throws: the `CKError` for an account that can't sync.
+  public func checkAccount() async throws {
+    switch try await accountStatus() {
+    case .available, .noAccount: return
+    case .restricted: throw CKError(.managedAccountRestricted)
+    case .temporarilyUnavailable: throw CKError(.accountTemporarilyUnavailable)
+    case .couldNotDetermine: throw CKError(.networkUnavailable)
+    @unknown default: throw CKError(.internalError)
+    }
   }
 }

@@ -199,6 +199,8 @@ struct StoreSettings: Codable, Hashable, Sendable {
     var exists = false
     /// The whole record of the zone's share.
     var share: Data?
+
+    var id: CKRecordZone.ID { CKRecordZone.ID(zoneName: name, ownerName: owner) }
   }
 
   /// The user record's name of the account that the items belong to; `nil` before any sign-in.

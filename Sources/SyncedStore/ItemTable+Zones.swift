@@ -110,17 +110,13 @@ extension ItemTable {
 
   private var knownZones: Set<CKRecordZone.ID> {
     Set(entries.filter { $1.systemFields != nil }.keys.map(\.zoneID))
+      .union(settings.zones.filter { $0.share != nil }.map(\.id))
   }
 
   /// A zone was deleted, or the account lost access to it.
   mutating func takeZoneDeletion(
     _ zone: CKRecordZone.ID, _ reason: CKDatabase.DatabaseChange.Deletion.Reason
   ) {
-    missingZones.remove(zone)
-    updateZone(zone) {
-      $0.exists = false
-      $0.share = nil
-    }
     switch reason {
     case .encryptedDataReset:
       // The server lost its keys, and this device has the items.
@@ -130,10 +126,20 @@ extension ItemTable {
       guard scope == .shared || hasRecords(in: zone) || !hasChanges(in: zone) else {
         return sendAnew(zone)
       }
-      effects.droppedZones.append(zone)
-      removeSynced { $0.zoneID == zone }
+      removeZone(zone)
     @unknown default: break
     }
+  }
+
+  /// Removes the items of a zone that does not exist any more.
+  mutating func removeZone(_ zone: CKRecordZone.ID) {
+    missingZones.remove(zone)
+    updateZone(zone) {
+      $0.exists = false
+      $0.share = nil
+    }
+    effects.droppedZones.append(zone)
+    removeSynced { $0.zoneID == zone }
   }
 
   private func hasRecords(in zone: CKRecordZone.ID) -> Bool {
@@ -146,8 +152,12 @@ extension ItemTable {
 
   /// Creates a zone and sends all its items: no change tag of a zone that is gone is right.
   private mutating func sendAnew(_ zone: CKRecordZone.ID) {
+    guard recreates(zone) else { return removeZone(zone) }
     missingZones.remove(zone)
-    updateZone(zone) { $0.exists = false }
+    updateZone(zone) {
+      $0.exists = false
+      $0.share = nil
+    }
     for (id, entry) in entries.sorted(by: { $0.value.order < $1.value.order })
     where id.zoneID == zone {
       guard let item = entry.item, item.isSynced else {

@@ -26,6 +26,8 @@ struct ItemTable: Sendable {
   let defaultZone: CKRecordZone.ID
   /// Whether the store is responsible for a zone.
   let accepts: @Sendable (CKRecordZone.ID) -> Bool
+  /// Whether a zone that is missing is created again.
+  let recreates: @Sendable (CKRecordZone.ID) -> Bool
   var scope = CKDatabase.Scope.private
   var settings = StoreSettings() {
     didSet { if settings != oldValue { isSettingsStored = false } }
@@ -57,11 +59,13 @@ struct ItemTable: Sendable {
 
   init(
     types: [SyncedType], zone: CKRecordZone.ID,
-    accepting accepts: @escaping @Sendable (CKRecordZone.ID) -> Bool
+    accepting accepts: @escaping @Sendable (CKRecordZone.ID) -> Bool,
+    recreating recreates: @escaping @Sendable (CKRecordZone.ID) -> Bool
   ) {
     self.types = Dictionary(types.map { ($0.recordType, $0) }, uniquingKeysWith: { $1 })
     self.defaultZone = zone
     self.accepts = accepts
+    self.recreates = recreates
   }
 
   subscript(id: CKRecord.ID) -> Entry? { entries[id] }

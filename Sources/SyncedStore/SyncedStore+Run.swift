@@ -324,14 +324,14 @@ extension CKError.Code {
 
 extension CKError {
   /// Whether the engine repeats the request by itself, because the reason passes.
-  var isRetried: Bool {
+  public var isRetried: Bool {
     guard code == .partialFailure, let items = partialErrorsByItemID, !items.isEmpty
     else { return code.isRetried }
     return items.values.allSatisfy { ($0 as? CKError)?.code.isRetried ?? false }
   }
 
-  /// The error itself, or the error of one item of a partial failure.
-  var leading: CKError {
+  /// The error itself, or the error of one item of a partial failure, the same in every run.
+  public var leading: CKError {
     guard code == .partialFailure, let items = partialErrorsByItemID else { return self }
     return items.values.compactMap { $0 as? CKError }
       .min { $0.code.rawValue < $1.code.rawValue } ?? self

@@ -2,6 +2,23 @@ public import Foundation
 import Synchronization
 
 extension SyncedStore {
+  /// The zones that exist as far as is known, in the order of their names.
+  public var zoneIDs: [CKRecordZone.ID] {
+    state.withLock { $0.table.settings.zones }.map(\.id)
+      .sorted { ($0.zoneName, $0.ownerName) < ($1.zoneName, $1.ownerName) }
+  }
+
+  /// Deletes a zone of the account on the server, with its items here.
+  ///
+  /// - Throws: a `CKError`; ``SyncedStoreError`` if the store was not started.
+  public func deleteZone(_ zone: CKRecordZone.ID) async throws {
+    _ = try await database().deleteRecordZone(withID: zone)
+    state.withLock { state in
+      state.table.removeZone(zone)
+      settle(&state)
+    }
+  }
+
   /// The share of a zone as last seen; `nil` if the zone is not shared.
   ///
   /// - Parameter zone: the zone; `nil` for the store's own.
@@ -11,8 +28,8 @@ extension SyncedStore {
 
   /// Shares a zone of the account with all its items, or changes its share.
   ///
-  /// Everything that was saved before is sent first. Participants open a store with the zone's ID
-  /// in the shared database.
+  /// Before a zone is shared for the first time, everything that was saved is sent. Participants
+  /// open a store with the zone's ID in the shared database.
   ///
   /// - Parameters:
   ///   - zone: the zone; `nil` for the store's own.
@@ -25,7 +42,7 @@ extension SyncedStore {
     _ zone: CKRecordZone.ID? = nil, configure: (CKShare) throws -> Void = { _ in }
   ) async throws -> CKShare {
     let zone = zone ?? zoneID
-    try await sync()
+    if knownShare(of: zone) == nil { try await sync() }
     let database = try database()
     if state.withLock({ !$0.table.zone(zone).exists }) {
       _ = try await database.save(CKRecordZone(zoneID: zone))
@@ -84,7 +101,12 @@ extension SyncedStore {
 
   private func keep(_ share: CKShare?, of zone: CKRecordZone.ID) throws {
     try state.withLock { state in
-      try state.change { $0.table.updateZone(zone) { $0.share = share?.allFields } }
+      try state.change { change in
+        change.table.updateZone(zone) {
+          $0.share = share?.allFields
+          if share != nil { $0.exists = true }
+        }
+      }
     }
   }
 

@@ -64,6 +64,8 @@ public final class SyncedStore: Sendable {
   ///   - isRecovering: whether a damaged file is set aside; ``recoveries`` lists it, and everything
   ///     is fetched again.
   ///   - accepts: whether the store keeps the records of a zone; by default only those of `zoneID`.
+  ///   - recreates: whether a zone of the account that is missing, although nobody deleted it, is
+  ///     created again with its items; otherwise they are removed. By default every zone is.
   ///   - importing: fills a new store, such as with the items of an older version of the app. It is
   ///     called while there is no file, so again after a crash.
   /// - Throws: ``FileError`` if a file is damaged, can't be read, or is from a newer version of the
@@ -72,23 +74,25 @@ public final class SyncedStore: Sendable {
     zoneID: CKRecordZone.ID, directory: URL, types: [SyncedType],
     files: FileNames = FileNames(), recovering isRecovering: Bool = false,
     accepting accepts: (@Sendable (CKRecordZone.ID) -> Bool)? = nil,
+    recreating recreates: @escaping @Sendable (CKRecordZone.ID) -> Bool = { _ in true },
     importing: (inout SyncedStoreImport) throws -> Void = { _ in }
   ) throws {
     try self.init(
-      zoneID, directory, types, files, isRecovering, accepts ?? { $0 == zoneID }, on: nil,
-      importing)
+      zoneID, directory, types, files, isRecovering, accepts ?? { $0 == zoneID }, recreates,
+      on: nil, importing)
   }
 
   /// Opens a store on a disk of any kind; `nil` for the system's.
   package init(
     _ zoneID: CKRecordZone.ID, _ directory: URL, _ types: [SyncedType], _ files: FileNames,
     _ isRecovering: Bool, _ accepts: @escaping @Sendable (CKRecordZone.ID) -> Bool,
+    _ recreates: @escaping @Sendable (CKRecordZone.ID) -> Bool = { _ in true },
     on disk: (any Disk)?, _ importing: (inout SyncedStoreImport) throws -> Void
   ) throws {
     self.zoneID = zoneID
     stateFile = AtomicFile(directory.appendingPathComponent(files.state), on: disk)
     var opened = State(
-      table: ItemTable(types: types, zone: zoneID, accepting: accepts),
+      table: ItemTable(types: types, zone: zoneID, accepting: accepts, recreating: recreates),
       journal: Journal(
         AtomicFile(directory.appendingPathComponent(files.items), on: disk),
         format: "synced-items", version: 1),
@@ -265,7 +269,8 @@ extension SyncedStore.State {
   ) throws -> Result {
     // The table is moved, not copied, so that a change costs nothing for other items.
     var transaction = SyncedTransaction(table: table)
-    table = ItemTable(types: [], zone: table.defaultZone, accepting: table.accepts)
+    table = ItemTable(
+      types: [], zone: table.defaultZone, accepting: table.accepts, recreating: table.recreates)
     defer { table = transaction.table }
     transaction.table.begin()
     do {

@@ -25,17 +25,16 @@ struct LeaderboardHybridTests {
     try await phone.hybrid.addFriend(code: friend.text)
     #expect(phone.hybrid.serviceStatus == .local)
     #expect(phone.hybrid.reason == "No internet. Will sync when online.")
-    #expect(phone.hybrid.local.waiting == 4)
+    #expect(phone.hybrid.waiting == 4)
     let rows = try await phone.hybrid.fetchLeaderboard(LeaderboardQuery())
     #expect(rows.map(\.played) == [2] && rows.first?.isMe == true)
     #expect(try await phone.hybrid.listFriends().map(\.connection.friendCode) == [friend.text])
     phone.link.isOnline = true
     #expect(await phone.hybrid.checkCloud() == .cloudKit)
-    #expect(phone.hybrid.local.waiting == 0 && phone.hybrid.reason == nil)
+    #expect(phone.hybrid.waiting == 0 && phone.hybrid.reason == nil)
     #expect(try server.socialNames().count == 4)
     // The code that was given out while there was no cloud stays the person's code.
     #expect(try await phone.hybrid.generateFriendCode() == code)
-    #expect(phone.folder.names().allSatisfy { $0 != "social-local.json" })
   }
 
   @Test("L: Scores made while signed out are moved up for the account that signs in")
@@ -64,16 +63,16 @@ struct LeaderboardHybridTests {
     }
     do {
       let phone = try LeaderboardDevice(server, "phone", folder: folder)
-      #expect(phone.hybrid.local.waiting == 2)
+      #expect(phone.hybrid.waiting == 2)
       phone.link.isOnline = true
       // The cloud takes the scores, and the answer is lost; the app ends again.
       server.controls.dropAnswers(in: scope)
       #expect(await phone.hybrid.checkCloud() == .local)
-      #expect(phone.hybrid.local.waiting == 2)
+      #expect(phone.hybrid.waiting == 2)
     }
     let phone = try LeaderboardDevice(server, "phone", folder: folder)
     #expect(await phone.hybrid.checkCloud() == .cloudKit)
-    #expect(phone.hybrid.local.waiting == 0)
+    #expect(phone.hybrid.waiting == 0)
     #expect(try server.socialNames().count == 2)
     #expect(phone.cloud.myScores.map(\.score) == [9, 3])
   }
@@ -87,11 +86,11 @@ struct LeaderboardHybridTests {
     await phone.clock.waitForSleeper(of: .seconds(60))
     phone.clock.advance(by: .seconds(60))
     await phone.clock.waitForSleeper(of: .seconds(60))
-    #expect(phone.hybrid.local.waiting == 1 && phone.hybrid.serviceStatus == .local)
+    #expect(phone.hybrid.waiting == 1 && phone.hybrid.serviceStatus == .local)
     phone.link.isOnline = true
     phone.clock.advance(by: .seconds(60))
     await phone.clock.waitForSleeper(of: .seconds(60))
-    #expect(phone.hybrid.local.waiting == 0 && phone.hybrid.serviceStatus == .cloudKit)
+    #expect(phone.hybrid.waiting == 0 && phone.hybrid.serviceStatus == .cloudKit)
     #expect(try server.socialNames().count == 1)
     try await phone.hybrid.shutDown()
   }
@@ -124,7 +123,7 @@ struct LeaderboardHybridTests {
     try server.controls.setQuota(0, of: "ada")
     try await ben.hybrid.publishDailyScores([score(3)])
     #expect(ben.hybrid.serviceStatus == .cloudKit && ben.cloud.waiting == 1)
-    #expect(ben.cloud.notices.first?.contains("whoever shares this is full") == true)
+    #expect(ben.cloud.notices.first?.contains("storage of the owner is full") == true)
     try server.controls.setQuota(nil, of: "ada")
 
     let database = ada.cloud.container.privateCloudDatabase
@@ -166,7 +165,7 @@ struct LeaderboardHybridTests {
     await #expect(throws: FriendCodeError.typingError) {
       try await phone.hybrid.addFriend(code: "AAAA-AAAB")
     }
-    #expect(phone.hybrid.serviceStatus == .cloudKit && phone.hybrid.local.waiting == 0)
+    #expect(phone.hybrid.serviceStatus == .cloudKit && phone.hybrid.waiting == 0)
     phone.link.isOnline = false
     await #expect(throws: FriendCodeError.typingError) {
       try await phone.hybrid.addFriend(code: "AAAA-AAAB")
@@ -181,14 +180,14 @@ struct LeaderboardHybridTests {
     try await phone.hybrid.publishDailyScores([score("zuzana-game", 20_261_103, 3)])
     // A damaged file that was set aside is the old account's, too.
     try Data("zuzana".utf8).write(
-      to: phone.folder.url.appendingPathComponent("leaderboards.json.damaged-1"))
+      to: phone.folder.url.appendingPathComponent("leaderboards.journal.damaged-1"))
     phone.link.isOnline = false
     try await phone.hybrid.publishDailyScores([score("zuzana-queue", 20_261_103, 3)])
     phone.link.signIn(as: "ben")
     phone.link.isOnline = true
     #expect(await phone.hybrid.checkCloud() == .cloudKit)
     #expect(phone.cloud.myScores.isEmpty && phone.cloud.leaderboards.isEmpty)
-    #expect(phone.hybrid.local.waiting == 0)
+    #expect(phone.hybrid.waiting == 0)
     #expect(try await phone.hybrid.myProfile() == nil)
     for name in phone.folder.names() {
       let data = try Data(contentsOf: phone.folder.url.appendingPathComponent(name))
@@ -203,7 +202,7 @@ struct LeaderboardHybridTests {
     phone.link.signOut()
     phone.link.isOnline = true
     #expect(await phone.hybrid.checkCloud() == .local)
-    #expect(phone.hybrid.local.waiting == 0)
+    #expect(phone.hybrid.waiting == 0)
     #expect(try await phone.hybrid.fetchLeaderboard(LeaderboardQuery()).isEmpty)
     phone.link.signIn(as: "ada")
     #expect(await phone.hybrid.checkCloud() == .cloudKit)
@@ -306,22 +305,23 @@ struct LeaderboardHybridTests {
       identifier: LeaderboardDevice.containerName,
       transport: server.device("newer app", signedInAs: "ada")
     ).privateCloudDatabase
-    let id = SocialBook.socialID(try #require(phone.cloud.myScores.first).id)
+    let id = socialID(try #require(phone.cloud.myScores.first).id)
     let record = try await database.record(for: id)
     record["mood"] = "proud"
     record["maxAttempts"] = nil
     try await database.save(record)
-    let newer = CKRecord(recordType: "Reaction", recordID: SocialBook.socialID("reaction-1"))
+    let newer = CKRecord(recordType: "Reaction", recordID: socialID("reaction-1"))
     newer["emoji"] = "🎉"
     try await database.save(newer)
     try await phone.hybrid.shutDown()
-    let url = folder.url.appendingPathComponent("leaderboards.json")
+    let url = folder.url.appendingPathComponent("leaderboards.journal")
     try Data("damaged".utf8).write(to: url)
     #expect(throws: FileError.self) {
       try LeaderboardDevice(server, "phone", folder: folder)
     }
     let again = try LeaderboardDevice(server, "phone", folder: folder, recovering: true)
-    #expect(again.cloud.recoveries.map(\.copy.lastPathComponent) == ["leaderboards.json.damaged-1"])
+    #expect(
+      again.cloud.recoveries.map(\.copy.lastPathComponent) == ["leaderboards.journal.damaged-1"])
     try await again.cloud.sync()
     #expect(again.cloud.myScores.map(\.maxAttempts) == [0])
     try await again.cloud.publishDailyScores([score(2)])

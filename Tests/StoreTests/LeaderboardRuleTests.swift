@@ -1,7 +1,6 @@
-import CloudSync
 import Foundation
+import LoopbackServer
 import SyncSupport
-import Synchronization
 import Testing
 
 @testable import LeaderboardStore
@@ -133,52 +132,15 @@ struct LeaderboardRuleTests {
   }
 
   @Test("L: 10,000 scores are added and ranked without quadratic cost")
-  func tenThousandScoresRankQuickly() {
-    var book = SocialBook(owner: "_ada", sharedOwner: "_ada")
-    book.boards["Leaderboard-1"] = Board(zoneName: "Leaderboard-1")
-    let scoring = LeaderboardDevice.scoring
-    for number in 0..<10_000 {
-      var mine = score("game\(number % 100)", 20_260_101 + number / 100 % 28, number % 7)
-      mine.userId = "_ada"
-      let record = CKRecord(recordType: "DailyScore", recordID: SocialBook.socialID(mine.id))
-      mine.copy(onto: record)
-      _ = book.take(.fetched(record), in: .private, scoring)
+  func tenThousandScoresRankQuickly() async throws {
+    let phone = try LeaderboardDevice(LoopbackServer(), "phone", looksForCloud: false)
+    for hundred in 0..<100 {
+      try await phone.hybrid.publishDailyScores(
+        (0..<100).map { score("game\($0)", 20_260_101 + hundred % 28, $0 % 7) })
     }
-    #expect(book.scores.count == 2_800)
-    for number in 0..<10_000 {
-      var theirs = score("game\(number)", 20_260_101, 3)
-      theirs.userId = "_ben"
-      let id = CKRecord.ID(
-        recordName: theirs.id, zoneID: CKRecordZone.ID(zoneName: "Leaderboard-1"))
-      let record = CKRecord(recordType: "DailyScore", recordID: id)
-      theirs.copy(onto: record)
-      _ = book.take(.fetched(record), in: .private, scoring)
-    }
-    #expect(book.boards["Leaderboard-1"]?.scores.count == 12_800)
-  }
-
-  @Test("L: A score from another device enters leaderboards of the other database at once")
-  func scoreReachesSharedLeaderboardsAtOnce() throws {
-    let folder = ResultFolder()
-    let core = try SocialCore(
-      directory: folder.url, scoring: LeaderboardDevice.scoring, recovering: false)
-    let theirs = CKRecordZone.ID(zoneName: "Leaderboard-1", ownerName: "_ben")
-    let asked = Mutex<[RecordWish]>([])
-    core.state.withLock { state in
-      state.book.owner = "_ada"
-      state.book.sharedOwner = "_ada"
-      let board = Board(zoneName: theirs.zoneName, owner: theirs.ownerName)
-      state.book.boards[SocialBook.key(theirs, .shared)] = board
-      state.relay = { wishes in asked.withLock { $0 += wishes } }
-    }
-    var mine = score(3)
-    mine.userId = "_ada"
-    let record = CKRecord(recordType: "DailyScore", recordID: SocialBook.socialID(mine.id))
-    mine.copy(onto: record)
-    _ = core.take([.fetched(record)], in: .private)
-    let copy = CKRecord.ID(recordName: mine.id, zoneID: theirs)
-    #expect(asked.withLock { $0 } == [.save(copy)])
-    #expect(core.record(copy, in: .shared)?["score"] as? Int64 == 3)
+    #expect(phone.hybrid.myScores.count == 2_800 && phone.hybrid.waiting == 2_800)
+    let row = try #require(try phone.hybrid.standings(LeaderboardQuery()).first)
+    #expect(row.played == 2_800)
   }
 
   @Test("L: The service in use is shown with the design's texts")

@@ -20,12 +20,12 @@ final class LeaderboardDevice: Sendable {
   let folder: ResultFolder
   let clock = SimulatedClock()
   let hybrid: HybridSocialService
-  var cloud: CloudSocialService { hybrid.cloud }
+  var cloud: HybridSocialService { hybrid }
 
   init(
     _ server: LoopbackServer, _ name: String, account: String? = "ada",
     folder: ResultFolder = ResultFolder(), automaticallySync: Bool = false,
-    recovering: Bool = false, seed: UInt64? = nil
+    looksForCloud: Bool = true, recovering: Bool = false, seed: UInt64? = nil
   ) throws {
     self.folder = folder
     link = server.device(name, signedInAs: account)
@@ -33,7 +33,7 @@ final class LeaderboardDevice: Sendable {
     hybrid = try HybridSocialService(
       directory: folder.url,
       container: CKContainer(identifier: Self.containerName, transport: link),
-      scoring: Self.scoring, automaticallySync: automaticallySync,
+      scoring: Self.scoring, looksForCloud: looksForCloud, automaticallySync: automaticallySync,
       clock: automaticallySync ? ContinuousClock() : clock, recovering: recovering,
       random: { numbers.withLock { $0.next() } }, now: { Self.noon })
   }
@@ -56,6 +56,11 @@ func score(
   DailyScore(
     gameId: game, dateInt: day, score: score, maxAttempts: max, completed: score != nil,
     publishedAt: LeaderboardDevice.noon.addingTimeInterval(seconds))
+}
+
+/// The ID of a record of the person's own zone.
+func socialID(_ name: String) -> CKRecord.ID {
+  CKRecord.ID(recordName: name, zoneID: LeaderboardZones.social)
 }
 
 extension ZoneID {

@@ -25,7 +25,7 @@ struct LeaderboardSyncTests {
       identifier: container, transport: server.device("reader", signedInAs: "ada")
     ).privateCloudDatabase
     func record(_ name: String) async throws -> CKRecord {
-      try await database.record(for: SocialBook.socialID(name))
+      try await database.record(for: socialID(name))
     }
     let me = try #require(phone.cloud.userId)
     let saved = try await record("profile-\(me)")
@@ -188,6 +188,22 @@ struct LeaderboardSyncTests {
     for device in [ada, ben] { try await device.hybrid.shutDown() }
   }
 
+  @Test("L: A score from another device enters leaderboards of the other database at once")
+  func scoreReachesSharedLeaderboardsAtOnce() async throws {
+    let (ada, ben, _) = try await family(automaticallySync: true)
+    // Another device that does not copy it.
+    var score = score(3)
+    score.userId = try #require(ben.cloud.userId)
+    let record = CKRecord(recordType: "DailyScore", recordID: socialID(score.id))
+    score.copy(to: record)
+    let changes = ada.cloud.changes
+    try await CKContainer(
+      identifier: container, transport: server.device("ben's tool", signedInAs: "ben")
+    ).privateCloudDatabase.save(record)
+    for await _ in changes where try await ada.ranking() == ["1 Ben 4"] { break }
+    for device in [ada, ben] { try await device.hybrid.shutDown() }
+  }
+
   @Test("L: 10,000 scores are sent in requests of hundreds and arrive on the other device")
   func tenThousandScoresSyncInLargeRequests() async throws {
     let phone = try LeaderboardDevice(server, "phone")
@@ -219,13 +235,13 @@ struct LeaderboardSyncTests {
     forged.userId = me
     let id = CKRecord.ID(recordName: forged.id, zoneID: zone)
     let record = try await database.record(for: id)
-    forged.copy(onto: record)
+    forged.copy(to: record)
     try await database.save(record)
     var other = score("strands", 20_261_103, 1)
     other.userId = me
     let invented = CKRecord(
       recordType: "DailyScore", recordID: CKRecord.ID(recordName: other.id, zoneID: zone))
-    other.copy(onto: invented)
+    other.copy(to: invented)
     try await database.save(invented)
     for device in [ada, ben] { try await device.cloud.sync() }
     for device in [ada, ben] { #expect(try await device.ranking() == ["1 Ada 3"]) }

@@ -96,8 +96,8 @@ private func device(
   let profile = try await social.ensureProfile(displayName: "Ada")
   try await social.publishDailyScores([score])  // also succeeds without a connection
   print(profile.displayName, social.serviceStatus.displayName)  // "Ada Real-time Sync"
-  let board = try await social.cloud.createLeaderboard(title: "Family")
-  let link = try await social.cloud.invite(friend, to: board.id)  // send it to them
+  let board = try await social.createLeaderboard(title: "Family")
+  let link = try await social.invite(friend, to: board.id)  // send it to them
   let rows = try await social.fetchLeaderboard(LeaderboardQuery(leaderboard: board.id))
   #expect(rows.map(\.displayName) == ["Ada"] && !link.absoluteString.isEmpty)
   try await social.shutDown()

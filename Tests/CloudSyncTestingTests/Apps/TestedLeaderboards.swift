@@ -56,6 +56,6 @@ final class TestedLeaderboards: ConformingApp {
 
   func sync() async throws {
     await service.checkCloud()
-    try await service.cloud.sync()
+    try await service.sync()
   }
 }

@@ -46,7 +46,7 @@ extension DemoStage {
       "online: \($0.social.serviceStatus.displayName), \($0.unsent) waiting"
     }
     try await settle(LeaderboardApp.self, [desk])
-    check(other.social.cloud.myScores.count == 6, "the desk has anna's six scores")
+    check(other.social.myScores.count == 6, "the desk has anna's six scores")
 
     begin("leaderboard: anna invites ben, and both publish")
     _ = try await ben.social.ensureProfile(displayName: "Ben of the tablet")
@@ -54,12 +54,12 @@ extension DemoStage {
       Self.score("wordle", 2), Self.score("wordle", 6, 20_261_102),
     ])
     try await settle(LeaderboardApp.self, [tablet])
-    let board = try await anna.social.cloud.createLeaderboard(title: "Breakfast")
-    let user = ben.social.cloud.userId ?? ""
-    let url = try await anna.social.cloud.invite(user, to: board.id)
+    let board = try await anna.social.createLeaderboard(title: "Breakfast")
+    let user = ben.social.userId ?? ""
+    let url = try await anna.social.invite(user, to: board.id)
     tell("anna invites ben: \(url.absoluteString)")
     guard let link = URL(string: url.absoluteString) else { throw ToolError("there is no link") }
-    try await ben.social.cloud.accept(link)
+    try await ben.social.accept(link)
     try await settle(LeaderboardApp.self, [phone, desk, tablet])
     let query = LeaderboardQuery(leaderboard: board.id)
     let rankings = try await [anna, other, ben].asyncMap {
@@ -73,12 +73,12 @@ extension DemoStage {
     try compare(LeaderboardApp.self, phone, desk)
 
     begin("leaderboard: ben is taken out again")
-    try await anna.social.cloud.revoke(user, from: board.id)
+    try await anna.social.revoke(user, from: board.id)
     try await settle(LeaderboardApp.self, [tablet, phone, desk])
     let left = try await other.social.fetchLeaderboard(query).count
-    check(ben.social.cloud.leaderboards.isEmpty && left == 1, "ben and his scores are out")
+    check(ben.social.leaderboards.isEmpty && left == 1, "ben and his scores are out")
     tell(
-      "on ben's tablet: \(count(ben.social.cloud.leaderboards.count, "leaderboard")); "
+      "on ben's tablet: \(count(ben.social.leaderboards.count, "leaderboard")); "
         + "in anna's: \(count(left, "person"))")
   }
 }

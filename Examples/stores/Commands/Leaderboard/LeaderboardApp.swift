@@ -26,22 +26,21 @@ final class LeaderboardApp: StoreApp {
 
   var inventory: [(count: Int, noun: String)] {
     [
-      (social.cloud.myScores.count + social.local.waiting, "score"),
-      (social.cloud.leaderboards.count, "leaderboard"),
+      (social.myScores.count, "score"),
+      (social.leaderboards.count, "leaderboard"),
     ]
   }
 
-  var unsent: Int { social.cloud.waiting + social.local.waiting }
+  var unsent: Int { social.waiting }
 
   func sync() async throws -> SyncReport {
     guard await social.checkCloud() == .cloudKit else {
       throw place.failure(social.reason ?? "the server can't be reached")
     }
-    try await social.cloud.sync()
     return SyncReport(
       status.document,
-      "leaderboard: \(count(social.cloud.myScores.count, "score")), "
-        + "\(count(social.cloud.leaderboards.count, "leaderboard")), "
+      "leaderboard: \(count(social.myScores.count, "score")), "
+        + "\(count(social.leaderboards.count, "leaderboard")), "
         + "\(unsent) waiting · \(social.serviceStatus.displayName)")
   }
 
@@ -49,37 +48,37 @@ final class LeaderboardApp: StoreApp {
 
   func seen() -> RecordTable {
     var table = RecordTable()
-    for row in social.cloud.canonicalRows { table.add(row.name, row.text.utf8) }
+    for row in social.canonicalRows { table.add(row.name, row.text.utf8) }
     return table
   }
 
   var traces: Traces {
     Traces(
-      names: social.cloud.myScores.map(\.id) + social.cloud.leaderboards.map(\.id),
-      texts: social.cloud.canonicalRows.map(\.text))
+      names: social.myScores.map(\.id) + social.leaderboards.map(\.id),
+      texts: social.canonicalRows.map(\.text))
   }
 
   /// The state of the service, as a document and as lines of text.
   var status: (document: Document, words: String) {
-    let (service, cloud) = (social.serviceStatus, social.cloud)
+    let service = social.serviceStatus
     let lines = [
       "\(service.displayName): \(service.description)", social.reason.map(printable),
-      "waiting: \(unsent)", "scores: \(cloud.myScores.count)",
-      "leaderboards: \(cloud.leaderboards.count)",
-      "last sync: \(cloud.lastSync.map(timestamp) ?? "never")",
+      "waiting: \(unsent)", "scores: \(social.myScores.count)",
+      "leaderboards: \(social.leaderboards.count)",
+      "last sync: \(social.lastSync.map(timestamp) ?? "never")",
     ]
     return (
       [
         "service": service.displayName, "meaning": service.description,
-        "reason": social.reason, "waiting": unsent, "scores": cloud.myScores.count,
-        "leaderboards": cloud.leaderboards.count, "lastSync": cloud.lastSync,
+        "reason": social.reason, "waiting": unsent, "scores": social.myScores.count,
+        "leaderboards": social.leaderboards.count, "lastSync": social.lastSync,
       ], lines.compactMap(\.self).joined(separator: "\n")
     )
   }
 
   /// The ID of the leaderboard that has `name` as its title, its ID, or the beginning of its ID.
   func boardID(_ name: String) throws -> String {
-    let boards = social.cloud.leaderboards
+    let boards = social.leaderboards
     if let board = boards.first(where: { $0.title.lowercased() == name.lowercased() }) {
       return board.id
     }

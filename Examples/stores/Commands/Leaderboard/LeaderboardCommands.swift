@@ -16,12 +16,12 @@ extension Store {
       noun: "rank", listVerb: "show",
       subscriptions: PushLine.privateDatabase + PushLine.sharedDatabase
     ) { app in
-      try app.social.cloud.standings(LeaderboardQuery()).map { .init($0.userId, Row($0)) }
+      try app.social.standings(LeaderboardQuery()).map { .init($0.userId, Row($0)) }
     },
     completing: [
       "GAME": .fixed(Game.all.map(\.name)),
       "BOARD": Completing(LeaderboardApp.self) { app in
-        app.social.cloud.leaderboards.map { ($0.title, $0.id) }
+        app.social.leaderboards.map { ($0.title, $0.id) }
       },
     ],
     act: .leaderboard
@@ -57,7 +57,7 @@ extension Store {
     show
     Verb("list", "the leaderboards you are in", on: LeaderboardApp.self) { app, output in
       try output.list(
-        "leaderboards", app.social.cloud.leaderboards.map { Row($0) },
+        "leaderboards", app.social.leaderboards.map { Row($0) },
         [
           .init("ID", .id), .init("TITLE", .text), .init("WHOSE", isDetail: true),
           .init("MEMBERS", .text), .init("SCORES", .number, isDetail: true),
@@ -67,7 +67,7 @@ extension Store {
       "create TITLE", "make a leaderboard", on: LeaderboardApp.self, access: .server,
       .word("the leaderboard's title")
     ) { app, output, title in
-      let board = try await app.social.cloud.createLeaderboard(title: title)
+      let board = try await app.social.createLeaderboard(title: title)
       try output.result(Row(board).document, "made \(printable(board.title)), \(board.id)")
     }
     share
@@ -79,28 +79,28 @@ extension Store {
         return url
       }
     ) { app, output, url in
-      let board = try await app.social.cloud.accept(url)
+      let board = try await app.social.accept(url)
       try output.result(Row(board).document, "joined \(printable(board.title)), \(board.id)")
     }
     Verb(
       "revoke BOARD USER", "take somebody out of a leaderboard of yours", on: LeaderboardApp.self,
       access: .server, board, .word("whom to take out")
     ) { app, output, board, user in
-      try await app.social.cloud.revoke(user, from: try app.boardID(board))
+      try await app.social.revoke(user, from: try app.boardID(board))
       try output.result(["revoked": user], "\(printable(user)) is out of \(printable(board))")
     }
     Verb(
       "leave BOARD", "leave somebody else's leaderboard, with your scores",
       on: LeaderboardApp.self, access: .server, board
     ) { app, output, board in
-      try await app.social.cloud.leave(try app.boardID(board))
+      try await app.social.leave(try app.boardID(board))
       try output.result(["left": board], "you left \(printable(board))")
     }
     Verb(
       "delete BOARD", "end a leaderboard of yours, for everybody", on: LeaderboardApp.self,
       access: .server, board
     ) { app, output, board in
-      try await app.social.cloud.delete(try app.boardID(board))
+      try await app.social.delete(try app.boardID(board))
       try output.result(["deleted": board], "\(printable(board)) is no more")
     }
     Verb(
@@ -168,10 +168,9 @@ extension Store {
       throw UsageError("say with whom: --with USER, as their profile shows it, or --anyone")
     }
     return Verb.action(on: LeaderboardApp.self, .server) { app, output in
-      let cloud = app.social.cloud
       let url =
-        if let user { try await cloud.invite(user, to: board) } else {
-          try await cloud.open(board)
+        if let user { try await app.social.invite(user, to: board) } else {
+          try await app.social.open(board)
         }
       try output.result(["url": url.absoluteString], url.absoluteString)
     }

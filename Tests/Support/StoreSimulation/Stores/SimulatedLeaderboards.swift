@@ -13,15 +13,15 @@ extension SimulatedStore {
     if device.isAutomatic {
       Task.detached { [weak service] in try? await service?.setupRealTimeSubscriptions() }
     }
-    let waitingCount = { @Sendable in service.cloud.waiting + service.local.waiting }
+    let waitingCount = { @Sendable in service.waiting }
     return SimulatedStore(
       app: service,
       // The person's own scores; who they are is left out, as it is not known before a first sync.
-      items: { service.cloud.myScores.map { (key($0), line($0)) } },
-      canonicalText: { service.cloud.canonicalText },
+      items: { service.myScores.map { (key($0), line($0)) } },
+      canonicalText: { service.canonicalText },
       // What is in leaderboards; who is in them is told to each member otherwise.
       sharedItems: {
-        service.cloud.canonicalRows.compactMap { row in
+        service.canonicalRows.compactMap { row in
           guard let board = row.name.range(of: LeaderboardZones.prefix) else { return nil }
           let name = String(row.name[board.lowerBound...])
           return name.hasSuffix(" members") ? nil : (name, row.text)
@@ -32,14 +32,12 @@ extension SimulatedStore {
       edit: { random in try await edit(service, device, &random) },
       sync: {
         await service.checkCloud()
-        try? await service.cloud.sync()
       },
       share: {
-        let cloud = service.cloud
-        return try await cloud.open(
-          cloud.createLeaderboard(title: "Everybody", id: device.newID()).id)
+        try await service.open(
+          service.createLeaderboard(title: "Everybody", id: device.newID()).id)
       },
-      join: { try await service.cloud.accept($0) },
+      join: { try await service.accept($0) },
       quit: { try? await service.shutDown() })
   }
 

@@ -1,0 +1,97 @@
+import Foundation
+import SyncSupport
+import SyncedStore
+
+/// The files of the first version: what the cloud had, and what waited for it.
+///
+/// They are read when the store has no file yet, and removed when it has one; a crash in between
+/// repeats this. The copies in leaderboards are fetched again.
+struct FirstVersionFiles {
+  private struct Kept<Value: Codable & Sendable>: Codable, Sendable {
+    var value: Value
+    var systemFields: Data?
+    var isUnsent: Bool
+  }
+
+  private struct Book: Codable, Sendable {
+    var owner: String?
+    var profile: Kept<UserProfile>?
+    var friends: [String: Kept<FriendConnection>]
+    var goneFriends: Set<String>
+    var scores: [String: Kept<DailyScore>]
+    var lastSync: Date?
+  }
+
+  private struct Queue: Codable, Sendable {
+    var owner: String?
+    var profile: UserProfile?
+    var friends: [String: FriendConnection]
+    var goneFriends: Set<String>
+    var scores: [String: DailyScore]
+  }
+
+  private let book: DocumentFile<Book>
+  private let queue: DocumentFile<Queue>
+  private let directory: URL
+  private let scoring: LeaderboardScoring
+  private let isRecovering: Bool
+
+  init(_ directory: URL, _ scoring: LeaderboardScoring, isRecovering: Bool) {
+    book = DocumentFile(
+      directory.appendingPathComponent("leaderboards.json"), format: "social-book")
+    queue = DocumentFile(
+      directory.appendingPathComponent("social-local.json"), format: "social-local")
+    self.directory = directory
+    self.scoring = scoring
+    self.isRecovering = isRecovering
+  }
+
+  /// Opens the store of the private database with the content of the files, if there are any.
+  func open(_ types: [SyncedType]) throws -> SyncedStore {
+    let store = try SyncedStore(
+      zoneID: LeaderboardZones.social, directory: directory, types: types,
+      files: .init(items: "leaderboards.journal", state: "leaderboard-private-state.data"),
+      recovering: isRecovering,
+      accepting: { $0 == LeaderboardZones.social || LeaderboardZones.isLeaderboard($0) },
+      recreating: { $0 == LeaderboardZones.social }, importing: add)
+    try book.file.removeFile()
+    try queue.file.removeFile()
+    return store
+  }
+
+  private func add(to content: inout SyncedStoreImport) throws {
+    let book = try book.read(recovering: isRecovering).body
+    let queue = try queue.read(recovering: isRecovering).body
+    content.owner = book?.owner ?? queue?.owner
+    content.lastSync = book?.lastSync
+    func add(_ item: some SyncedItem, _ systemFields: Data? = nil, isUnsent: Bool = true) {
+      content.add(item, systemFields: systemFields, isUnsent: isUnsent, wasOffered: isUnsent)
+    }
+    if let kept = book?.profile {
+      add(Signed(kept.value), kept.systemFields, isUnsent: kept.isUnsent)
+    }
+    for kept in (book?.friends ?? [:]).values {
+      add(kept.value, kept.systemFields, isUnsent: kept.isUnsent)
+    }
+    for kept in (book?.scores ?? [:]).values {
+      add(Signed(kept.value), kept.systemFields, isUnsent: kept.isUnsent)
+    }
+    for code in (book?.goneFriends ?? []).union(queue?.goneFriends ?? []) {
+      content.addDeletion(
+        of: FriendConnection.self, named: FriendConnection.recordName(of: code),
+        systemFields: book?.friends[code]?.systemFields)
+    }
+    guard let queue else { return }
+    // Without system fields, so that they are merged with what the cloud has.
+    let person = queue.owner ?? Signed<UserProfile>.nobody
+    for friend in queue.friends.values where book?.friends[friend.friendCode] == nil { add(friend) }
+    if var profile = queue.profile {
+      profile.id = person
+      add(Signed(profile))
+    }
+    for var score in queue.scores.values {
+      score.userId = person
+      add(Signed(book?.scores[score.id].map { scoring.joined($0.value, score) } ?? score))
+    }
+  }
+}
