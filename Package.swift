@@ -118,7 +118,9 @@ let package = Package(
     // layer 4
     module(
       "LoopbackHTTP", ["LoopbackServer", "WebServices", "CloudProtocol", "Records", "CEpoll"],
-      resources: ["html", "css", "js"].map { .embedInCode("Console/console.\($0)") }),
+      resources: ["Console/console", "SignIn/sign-in"].flatMap { page in
+        ["html", "css", "js"].map { .embedInCode("\(page).\($0)") }
+      }),
     module("CloudKit", ["CloudSync", "LoopbackServer", "CloudProtocol"]),
     module("SyncedStore", ["CloudSync", "DurableFiles", "Disk"]),
     module("StateInspection", ["CloudSync", "SyncMachine", "WebServices", "Records"]),
@@ -290,7 +292,7 @@ let package = Package(
         "CloudSync", "CloudSyncTesting",
         "LoopbackHTTP", "LoopbackServer", "StoreSimulation", "CloudProtocol", "Records",
       ], exclude: ["FirstVersion"]),
-    tests("ExampleTests", ["CloudSync", "LoopbackServer"]),
+    tests("ExampleTests", ["CloudSync", "LoopbackServer", "LoopbackHTTP"]),
     tests(
       "CloudSyncTestingTests",
       [

@@ -138,7 +138,7 @@ public final class LoopbackWebServer: Sendable {
         courier.waitingCount
       },
     ])
-    router.open(routes, control, port: http.port)
+    router.open(routes, control, controlToken: controlToken, port: http.port)
   }
 
   /// The API token of an app, for one container or for all.

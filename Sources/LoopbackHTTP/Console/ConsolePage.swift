@@ -47,7 +47,8 @@ enum ConsolePage {
       .init(name: "cross-origin-resource-policy", value: "same-origin"),
     ], body: Array(html.utf8))
 
-  private static func checksum(_ text: String) -> String {
+  /// The checksum of a script or a style sheet in a content security policy.
+  static func checksum(_ text: String) -> String {
     var hash = SHA256()
     hash.update(text.utf8)
     return "sha256-" + Notation.base64(hash.digest())

@@ -30,7 +30,10 @@ package struct HostPolicy: Hashable, Sendable {
   private static let names = ["127.0.0.1", "localhost"]
 
   /// The rejection of a request; `nil` when the request is allowed.
-  package func refusal(of head: HTTPRequestHead) -> HTTPRefusal? {
+  ///
+  /// - Parameter isPage: Whether the path is that of a page without data, to which a link on a page
+  ///   of another site may lead.
+  package func refusal(of head: HTTPRequestHead, isPage: Bool = false) -> HTTPRefusal? {
     let hosts = head.values("host")
     if hosts.count <= 1, let host = head.authority ?? hosts.first {
       guard isOwn(host.lowercased()) else {
@@ -48,6 +51,11 @@ package struct HostPolicy: Hashable, Sendable {
         || !isOwnPage(origins[0].lowercased(), (head.authority ?? hosts.first)?.lowercased())
     {
       return HTTPRefusal(403, "requests from pages of other sites are not allowed")
+    }
+    if isPage, ["GET", "HEAD"].contains(head.method), origins.isEmpty,
+      head.values("sec-fetch-mode") == ["navigate"], head.values("sec-fetch-dest") == ["document"]
+    {
+      return nil
     }
     let sites = head.values("sec-fetch-site").map { $0.lowercased() }
     if sites.contains(where: { $0 != "same-origin" && $0 != "none" }) {

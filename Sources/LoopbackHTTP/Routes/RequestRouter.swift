@@ -12,6 +12,7 @@ final class RequestRouter: Sendable {
     var routes: ServiceRoutes
     var policy: HostPolicy
     var control: ControlRoutes
+    var signIn: SignInRoutes
     /// Pages of allowed origins may use the service, but not the control interface.
     var controlPolicy: HostPolicy
     /// The URL of all responses; `nil` for that by which a request reached the server.
@@ -37,7 +38,9 @@ final class RequestRouter: Sendable {
     self.clock = HTTPServerClock(clock)
   }
 
-  func open(_ routes: ServiceRoutes, _ control: ControlRoutes, port: Int) {
+  func open(
+    _ routes: ServiceRoutes, _ control: ControlRoutes, controlToken: String, port: Int
+  ) {
     let publicURL = options.publicURL.flatMap { WebOrigin($0) }
     let policy = HostPolicy(
       port: port, origins: options.allowedOrigins,
@@ -45,9 +48,13 @@ final class RequestRouter: Sendable {
       acceptsAddresses: !options.isLoopback)
     var controlPolicy = policy
     controlPolicy.origins = []
+    let isLocal = options.isLoopback && publicURL == nil && options.allowedHosts.isEmpty
+    let signIn = SignInRoutes(
+      server: routes.server, tokens: routes.tokens, origins: policy.origins,
+      controlToken: isLocal ? nil : controlToken)
     let routing = Routing(
-      routes: routes, policy: policy, control: control, controlPolicy: controlPolicy,
-      publicURL: publicURL?.text)
+      routes: routes, policy: policy, control: control, signIn: signIn,
+      controlPolicy: controlPolicy, publicURL: publicURL?.text)
     self.routing.withLock { $0 = routing }
   }
 
@@ -65,13 +72,19 @@ final class RequestRouter: Sendable {
       return .refuse(.failure(503, "TRY_AGAIN_LATER", "the server is starting"))
     }
     let isControl = routing.control.has(head.path)
-    let policy = isControl ? routing.controlPolicy : routing.policy
-    if let refusal = policy.refusal(of: head) { return .refuse(HTTPResponse(refusal)) }
+    let isSignIn = head.path == SignInRoutes.path
+    let policy = isControl || isSignIn ? routing.controlPolicy : routing.policy
+    let isPage = isSignIn || ConsolePage.paths.contains(head.path)
+    if let refusal = policy.refusal(of: head, isPage: isPage) {
+      return .refuse(HTTPResponse(refusal))
+    }
     var admission: HTTPAdmission =
       if !head.hasKnownMethod {
         .refuse(HTTPResponse(HTTPRefusal(501, "the method is unknown")))
       } else if isControl {
         routing.control.admission(head)
+      } else if isSignIn {
+        SignInRoutes.admission(head)
       } else {
         routing.admission(head)
       }
@@ -84,7 +97,9 @@ final class RequestRouter: Sendable {
 
   /// The CORS fields that let a page of an allowed origin read an error that occurs before routing.
   func refusalFields(_ head: HTTPRequestHead) -> [HTTPRequestHead.Field] {
-    guard let routing = routing.withLock({ $0 }), !routing.control.has(head.path) else { return [] }
+    guard let routing = routing.withLock({ $0 }), !routing.control.has(head.path),
+      head.path != SignInRoutes.path
+    else { return [] }
     return routing.policy.fields(for: head)
   }
 
@@ -103,6 +118,7 @@ final class RequestRouter: Sendable {
 
   private func answer(_ request: HTTPRequest, _ routing: Routing) async -> HTTPResponse? {
     if routing.control.has(request.head.path) { return await routing.control.answer(request) }
+    if request.head.path == SignInRoutes.path { return routing.signIn.answer(request) }
     var response =
       request.head.method == "OPTIONS"
       ? routing.policy.preflight(request.head, methods: routing.methods(of: request.head.path))
@@ -122,6 +138,7 @@ extension RequestRouter.Routing {
   fileprivate func operation(of path: String) -> String {
     if let endpoint = ControlEndpoint(path: path) { return "control/\(endpoint.rawValue)" }
     if control.has(path) { return "page" }
+    if path == SignInRoutes.path { return "sign-in" }
     return routes.operation(of: path) ?? "other"
   }
 

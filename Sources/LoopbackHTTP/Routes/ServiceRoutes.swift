@@ -149,7 +149,9 @@ struct ServiceRoutes: Sendable {
     var members = JSON.Members()
     members.add("uuid", .string(UUID().uuidString))
     let code = Notation.errorCode(for: error.code)
-    if code.code == .notAuthenticated { members.add("redirectURL", .string(signInURL)) }
+    if code.code == .notAuthenticated {
+      members.add("redirectURL", .string(signInURL(notation.container)))
+    }
     var response = HTTPResponse.json(code.status, notation.json(error, of: members))
     if let seconds = error.retryAfter, seconds.isFinite, seconds >= 0, seconds < 1e9 {
       response.fields.append(.init(name: "retry-after", value: "\(Int(seconds.rounded(.up)))"))
@@ -157,7 +159,10 @@ struct ServiceRoutes: Sendable {
     return response
   }
 
-  private var signInURL: String { baseURL + "/console#sign-in" }
+  /// The URL of the page at which a user signs in.
+  private func signInURL(_ container: String) -> String {
+    SignInRoutes.url(baseURL, container: container, tokens)
+  }
 
   /// Rejects a request with more items than the server allows.
   func checkCount(_ count: Int, _ what: String, _ context: ServiceContext) throws(CloudError) {
@@ -193,7 +198,8 @@ struct ServiceRoutes: Sendable {
     case .app:
       requiresAccount(path)
         ? .failure(
-          421, "AUTHENTICATION_REQUIRED", "no account is signed in", redirect: signInURL) : nil
+          421, "AUTHENTICATION_REQUIRED", "no account is signed in",
+          redirect: signInURL(path.container)) : nil
     case .invalidAPIToken:
       .failure(
         401, "AUTHENTICATION_FAILED",
@@ -202,7 +208,7 @@ struct ServiceRoutes: Sendable {
     case .invalidWebToken:
       .failure(
         421, "AUTHENTICATION_REQUIRED", "the ckWebAuthToken is invalid or has expired",
-        redirect: signInURL)
+        redirect: signInURL(path.container))
     }
   }
 

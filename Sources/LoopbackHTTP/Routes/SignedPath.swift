@@ -67,7 +67,7 @@ enum SignedPath: Sendable {
       self = .download(
         owner, try reader.recordID(), key: try reader.string(), checksum: try reader.string())
     case .courier: self = .courier(owner)
-    case .webToken: throw reader.fault("the kind is not a signed path")
+    case .webToken, .signIn: throw reader.fault("the kind is not a signed path")
     }
   }
 

@@ -13,6 +13,7 @@ struct TokenSigner: Sendable {
     case upload = 2
     case download = 3
     case courier = 4
+    case signIn = 5
   }
 
   /// The inner and outer hash states of HMAC after the key was absorbed.
