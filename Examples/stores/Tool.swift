@@ -5,10 +5,14 @@ import Foundation
 enum Tool {
   /// Runs one command line, given without the program's name.
   ///
-  /// - Returns: the exit code: 0 for success, 1 for a failure, 64 for an invalid command line.
+  /// - Returns: the exit code: 0 for success, or an ``ExitCode``.
   static func run(_ line: [String], environment: [String: String]) async -> CInt {
     if line.first == Completion.word {
       Output.write(await Completion.answer(Array(line.dropFirst()), environment))
+      return 0
+    }
+    if line == ["man"] {
+      Output.write(Help.manual)
       return 0
     }
     do {
@@ -37,12 +41,12 @@ enum Tool {
       } catch {
         output.endProgress()
         return Output.fail(
-          "stores", words(error), code: 1, isJSON: output.isJSON,
+          "stores", words(error), code: exitCode(error), isJSON: output.isJSON,
           name: output.errors.styled("stores:", .red))
       }
     } catch let error as UsageError {
       return Output.fail(
-        "stores", error.description, code: UsageError.exitCode, isJSON: Output.wantsJSON(line),
+        "stores", error.description, code: ExitCode.usage, isJSON: Output.wantsJSON(line),
         help: error.topic.map { "stores help \($0)" } ?? "stores --help")
     } catch {
       return Output.fail("stores", "\(error)", code: 1, isJSON: Output.wantsJSON(line))

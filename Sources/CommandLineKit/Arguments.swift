@@ -1,3 +1,5 @@
+package import Foundation
+
 /// A parser for the words and options of a command line.
 ///
 /// An option is `--name value` or `--name=value`, anywhere on the line; after `--` everything is a
@@ -82,6 +84,37 @@ package struct Arguments {
     }
   }
 
+  /// Adds the options of a file, unless they are given on the command line.
+  ///
+  /// - Parameter text: a JSON object: the names of options without dashes, and strings, numbers,
+  ///   `true` for an option without a value, or a list for one that may be repeated.
+  package mutating func fill(from text: Data) throws(UsageError) {
+    guard let members = try? JSONDecoder().decode([String: FileValue].self, from: text) else {
+      throw UsageError(
+        "the configuration is not a JSON object of texts, numbers, true, false and lists of texts")
+    }
+    let names = options.valued.union(options.repeated).union(options.flags).sorted()
+    for (name, value) in members.sorted(by: { $0.key < $1.key }) {
+      guard names.contains(name) else {
+        throw UsageError(
+          "the configuration has the unknown option \(quoted(name))"
+            + suggestion(for: name, of: names))
+      }
+      switch value {
+      case .flag(let isOn) where options.flags.contains(name):
+        if isOn { given.insert(name) }
+      case .texts(let texts) where options.repeated.contains(name),
+        .texts(let texts) where options.valued.contains(name) && texts.count == 1:
+        if values[name] == nil { values[name] = texts }
+      default:
+        let kind =
+          options.flags.contains(name)
+          ? "true or false" : options.valued.contains(name) ? "one text or number" : "a list"
+        throw UsageError("the option \(quoted(name)) of the configuration is not \(kind)")
+      }
+    }
+  }
+
   /// The next word, if there is one.
   package mutating func word() -> String? {
     words.isEmpty ? nil : words.removeFirst()
@@ -111,11 +144,40 @@ package struct Arguments {
     given.remove(name) != nil
   }
 
+  /// All options that were not read, as they are written on a command line.
+  package mutating func takeOptions() -> [String] {
+    let flags = given.sorted().map { "--\($0)" }
+    let valued = values.sorted { $0.key < $1.key }.flatMap { option in
+      option.value.map { "--\(option.key)=\($0)" }
+    }
+    (given, values) = ([], [:])
+    return flags + valued
+  }
+
   /// Checks that all arguments were read.
   package func end() throws(UsageError) {
     if let word = words.first { throw UsageError("unexpected argument \(quoted(word))") }
     if let option = (values.keys.sorted() + given.sorted()).first {
       throw UsageError("--\(option) means nothing here")
+    }
+  }
+}
+
+/// The value of an option in a file.
+private enum FileValue: Decodable {
+  case flag(Bool)
+  case texts([String])
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    if let isOn = try? container.decode(Bool.self) {
+      self = .flag(isOn)
+    } else if let number = try? container.decode(Int.self) {
+      self = .texts(["\(number)"])
+    } else if let text = try? container.decode(String.self) {
+      self = .texts([text])
+    } else {
+      self = .texts(try container.decode([String].self))
     }
   }
 }

@@ -1,8 +1,5 @@
 /// The error of an invalid command line.
 package struct UsageError: Error, Hashable, CustomStringConvertible {
-  /// The exit code of every tool for an invalid command line: EX_USAGE of sysexits.
-  package static let exitCode: CInt = 64
-
   /// The message.
   package var description: String
 

@@ -43,6 +43,10 @@ public final class LoopbackWebServer: Sendable {
     public var webTokenSeconds: Double
     /// The control token; `nil` generates a random one.
     public var controlToken: String?
+    /// Called for each answered request, on any thread, for a log; it must return at once.
+    public var requestLog: (@Sendable (LoggedRequest) -> Void)?
+    /// Called when a holder of the control token asks the program to stop; `nil` refuses that.
+    public var stopRequested: (@Sendable () -> Void)?
 
     /// The defaults: any free port, and only what a test needs is allowed.
     public init(
@@ -57,6 +61,22 @@ public final class LoopbackWebServer: Sendable {
     }
   }
 
+  /// An answered request, without its tokens, names and content.
+  public struct LoggedRequest: Hashable, Sendable {
+    /// The method, such as `POST`.
+    public let method: String
+    /// The name of the endpoint, such as `records/modify`, or `other` for an unknown path.
+    public let operation: String
+    /// The status of the response; 0 if it was dropped.
+    public let status: Int
+    /// The time from the complete request to its response; zero if it was refused by its head.
+    public let duration: Duration
+    /// The number of bytes of the request's body.
+    public let received: Int
+    /// The number of bytes of the response's body.
+    public let sent: Int
+  }
+
   /// The underlying server.
   public let server: LoopbackServer
   /// The base URL on this machine: `http://`, the address that it listens on, and the port.
@@ -67,6 +87,7 @@ public final class LoopbackWebServer: Sendable {
   let router: RequestRouter
   private let http: HTTPServer
   private let routes: ServiceRoutes
+  private let control: ControlRoutes
 
   /// The port that the server listens on.
   public var port: Int { http.port }
@@ -124,7 +145,9 @@ public final class LoopbackWebServer: Sendable {
     routes = ServiceRoutes(server: server, tokens: tokens, courier: courier, baseURL: url)
     let control = ControlRoutes(
       server: server, token: controlToken, allowsFaults: options.allowsFaultControl,
-      signIn: { tokens.webToken(for: $0) }, clock: httpOptions.clock, metrics: metrics)
+      signIn: { tokens.webToken(for: $0) }, clock: httpOptions.clock, metrics: metrics,
+      stop: options.stopRequested)
+    self.control = control
     let http = http
     metrics.add([
       .init(name: "connections", help: "Open connections.") { [weak http] in
@@ -158,6 +181,18 @@ public final class LoopbackWebServer: Sendable {
   ) throws(CloudError) -> String {
     _ = try server.user(of: account)
     return routes.tokens.webToken(for: account, container: container)
+  }
+
+  /// Injects a fault, as the control interface does.
+  ///
+  /// - Parameter order: The body of a request to `faults`.
+  /// - Throws: `invalidArguments` if it is not valid; nothing is changed then.
+  package func injectFault(_ order: [UInt8]) throws(CloudError) {
+    do throws(HTTPRefusal) {
+      try control.carryOut(order)
+    } catch {
+      throw CloudError(.invalidArguments, error.reason)
+    }
   }
 
   /// Stops listening; the underlying server keeps running.

@@ -7,8 +7,7 @@ import LoopbackServer
 enum Tool {
   /// Runs a command line.
   ///
-  /// - Returns: 0 on success, 1 on failure, 64 for an invalid command line; `exec` and `state diff`
-  ///   have other codes.
+  /// - Returns: 0 on success, or an ``ExitCode``; `exec` and `state diff` have other codes.
   static func run(_ arguments: [String], environment: [String: String]) async -> CInt {
     if arguments.first == Completion.word {
       Output.write(Completion.answer(Array(arguments.dropFirst())))
@@ -25,7 +24,8 @@ enum Tool {
       } catch {
         output.endProgress()
         return Output.fail(
-          "cloudsync", words(error), code: (error as? Failure)?.code ?? 1, isJSON: wantsJSON)
+          "cloudsync", words(error), code: exitCode(error), isJSON: wantsJSON,
+          name: output.errors.styled("cloudsync:", .red))
       }
     } catch {
       return refuse(error, wantsJSON)
@@ -34,7 +34,7 @@ enum Tool {
 
   private static func refuse(_ error: UsageError, _ isJSON: Bool) -> CInt {
     Output.fail(
-      "cloudsync", error.description, code: UsageError.exitCode, isJSON: isJSON,
+      "cloudsync", error.description, code: ExitCode.usage, isJSON: isJSON,
       help: error.topic.map { "cloudsync help \($0)" } ?? "cloudsync help")
   }
 
@@ -42,6 +42,28 @@ enum Tool {
   struct Failure: Error {
     var code: CInt
     var description: String
+  }
+}
+
+/// The exit code for an error.
+func exitCode(_ error: any Error) -> CInt {
+  switch error {
+  case let error as ToolError: error.code
+  case let error as Tool.Failure: error.code
+  case let error as ServerFileError: error.exitCode
+  case let error as CloudError where error.code == .unknownItem: ExitCode.unknownName
+  default: ExitCode.failure
+  }
+}
+
+extension ServerFileError {
+  fileprivate var exitCode: CInt {
+    switch code {
+    case .cannotOpen: ExitCode.noInput
+    case .notADatabase, .foreign, .newer, .damaged: ExitCode.data
+    case .readOnly, .full: ExitCode.cannotCreate
+    case .busy, .failed: ExitCode.failure
+    }
   }
 }
 

@@ -136,17 +136,17 @@ struct StoresAnnotationsTests {
       (["layer"], 64, "what to do with layers"), (["layer", "paint"], 64, "not \"paint\""),
       (["layer", "add"], 64, "the new layer's name"),
       (["layer", "share", "House"], 64, "with whom"),
-      (["layer", "accept", "x y"], 64, "no link"), (["add", "Attic"], 1, "there is no layer"),
+      (["layer", "accept", "x y"], 64, "no link"), (["add", "Attic"], 67, "there is no layer"),
       (["add", "House", "--at", "1,2"], 64, "three numbers"),
       (["add", "House", "--scale", "big"], 64, "needs a number"),
       (["add", "House", "--type", "hologram"], 64, "--type is text, image"),
-      (["edit", "0"], 1, "there is no annotation"), (["show"], 64, "the annotation's ID"),
+      (["edit", "0"], 67, "there is no annotation"), (["show"], 64, "the annotation's ID"),
       (["strategy", "newest"], 64, "is not a strategy"),
       (["link", "up"], 64, "on, off or expensive"),
       (["resolve", "0"], 64, "--use mine"),
       (["resolve", "0", "--use", "both"], 64, "--use is mine"),
-      (["resolve", "0", "--use", "mine"], 1, "there is no conflict"),
-      (["restore", "0"], 1, "not a whole ID"), (["attach", "0", "/none"], 1, "no annotation"),
+      (["resolve", "0", "--use", "mine"], 67, "there is no conflict"),
+      (["restore", "0"], 1, "not a whole ID"), (["attach", "0", "/none"], 67, "no annotation"),
     ]
     for (arguments, code, words) in cases {
       let run = try await tool.run(["annotations"] + arguments)

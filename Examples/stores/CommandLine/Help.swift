@@ -6,7 +6,7 @@ enum Help {
   static var overview: String {
     let commands =
       ToolCommand.all.map { ($0.title, $0.summary) } + [
-        ("help server", "how to sync with an HTTP server"),
+        ("help server", "how to sync with an HTTP server"), ("man", "print the manual page"),
         ("help COMMAND", "more about a command; so does COMMAND --help"),
       ]
     return """
@@ -58,6 +58,13 @@ enum Help {
           + suggestion(for: topic, of: ToolCommand.all.map(\.name) + ["server"]))
     }
     return command.help
+  }
+
+  /// The manual page.
+  static var manual: String {
+    ManualPage.text(
+      "stores", "example apps on a sync engine", overview: overview,
+      topics: ToolCommand.all.map { (name: $0.name, text: $0.help) } + [("help server", server)])
   }
 
   /// Two columns; a text that is too wide for the first column gets a separate line.

@@ -17,7 +17,8 @@ extension TextSource {
       do {
         data = try FileHandle.standardInput.readToEnd() ?? Data()
       } catch {
-        throw ToolError("cannot read standard input: \(error.localizedDescription)")
+        throw ToolError(
+          "cannot read standard input: \(error.localizedDescription)", code: ExitCode.noInput)
       }
       return try decoded(data, "standard input")
     }
@@ -33,20 +34,26 @@ func readText(_ path: String) throws(ToolError) -> String {
 func readData(_ path: String) throws(ToolError) -> Data {
   var isFolder: ObjCBool = false
   guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
-    throw ToolError("there is no file \(quoted(path))")
+    throw ToolError("there is no file \(quoted(path))", code: ExitCode.noInput)
   }
-  guard !isFolder.boolValue else { throw ToolError("\(quoted(path)) is a folder, not a file") }
+  guard !isFolder.boolValue else {
+    throw ToolError("\(quoted(path)) is a folder, not a file", code: ExitCode.noInput)
+  }
   do {
     return try Data(contentsOf: URL(fileURLWithPath: path))
   } catch {
-    throw ToolError("cannot read the file \(quoted(path)): \(error.localizedDescription)")
+    throw ToolError(
+      "cannot read the file \(quoted(path)): \(error.localizedDescription)",
+      code: ExitCode.noInput)
   }
 }
 
 private func decoded(_ data: Data, _ what: String) throws(ToolError) -> String {
-  guard data.count <= largestInput else { throw ToolError("\(what) is too large") }
+  guard data.count <= largestInput else {
+    throw ToolError("\(what) is too large", code: ExitCode.data)
+  }
   guard let text = String(validating: data, as: UTF8.self) else {
-    throw ToolError("\(what) is not UTF-8 text")
+    throw ToolError("\(what) is not UTF-8 text", code: ExitCode.data)
   }
   return text
 }
@@ -58,7 +65,8 @@ func find(_ prefix: String, in ids: [UUID], _ what: String) throws(ToolError) ->
   let wanted = prefix.uppercased()
   let found = wanted.isEmpty ? [] : ids.filter { $0.uuidString.hasPrefix(wanted) }
   guard let id = found.first else {
-    throw ToolError("there is no \(what) with the ID \(quoted(prefix))")
+    throw ToolError(
+      "there is no \(what) with the ID \(quoted(prefix))", code: ExitCode.unknownName)
   }
   guard found.count == 1 else {
     throw ToolError(

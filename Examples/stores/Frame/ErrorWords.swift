@@ -17,3 +17,18 @@ func words(_ error: any Error) -> String {
   default: return "\(error)"
   }
 }
+
+/// The exit code for an error of any kind.
+func exitCode(_ error: any Error) -> CInt {
+  switch error {
+  case let error as ToolError: error.code
+  case let error as CKError:
+    switch error.code {
+    case .notAuthenticated, .permissionFailure: ExitCode.noPermission
+    case .networkFailure, .networkUnavailable, .serviceUnavailable: ExitCode.unavailable
+    case .unknownItem, .zoneNotFound: ExitCode.unknownName
+    default: ExitCode.failure
+    }
+  default: ExitCode.failure
+  }
+}

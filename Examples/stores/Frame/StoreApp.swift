@@ -99,12 +99,13 @@ struct AppPlace: Sendable {
 
   /// The error of a sync that failed for `reason`, or because no account is signed in.
   func failure(_ reason: String) -> ToolError {
-    device.account == nil ? .noAccount : ToolError(reason)
+    device.account == nil ? .noAccount : ToolError(reason, code: ExitCode.unavailable)
   }
 }
 
 extension ToolError {
   /// The error of a sync on a device without an account.
   static let noAccount = ToolError(
-    "no account is signed in on this device; run: stores account switch NAME")
+    "no account is signed in on this device; run: stores account switch NAME",
+    code: ExitCode.noPermission)
 }

@@ -45,7 +45,7 @@ final class WatchedWebCloud: WatchedCloud {
       let status = try await control.status()
       whyNoFaults = status.faultControl ? nil : "the server runs without --fault-control"
     } catch {
-      throw ToolError("\(address.refusal(error.code, error.message))")
+      throw address.refusal(error.code, error.message)
     }
   }
 
@@ -87,8 +87,10 @@ extension WebAddress {
     let place = printable(url.absoluteString)
     return switch code {
     case .networkFailure, .networkUnavailable:
-      ToolError("no server answers at \(place); is it running?")
-    case .notAuthenticated: ToolError("the server at \(place) refuses the sign-in: \(reason)")
+      ToolError("no server answers at \(place); is it running?", code: ExitCode.unavailable)
+    case .notAuthenticated:
+      ToolError(
+        "the server at \(place) refuses the sign-in: \(reason)", code: ExitCode.noPermission)
     default: ToolError("the server at \(place) cannot be used: \(reason)")
     }
   }

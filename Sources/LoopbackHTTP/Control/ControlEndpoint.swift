@@ -15,6 +15,7 @@ enum ControlEndpoint: String, CaseIterable {
   case exportArchive = "export"
   case importArchive = "import"
   case reset
+  case stop
 
   /// The prefix of every control path.
   static let prefix = "/cloudsync/1/"
@@ -32,7 +33,7 @@ enum ControlEndpoint: String, CaseIterable {
       .requests, .events:
       ["GET", "HEAD"]
     case .faults: ["GET", "HEAD", "POST"]
-    case .signIn, .importArchive, .reset: ["POST"]
+    case .signIn, .importArchive, .reset, .stop: ["POST"]
     // Answering HEAD would cost as much as the whole archive.
     case .exportArchive: ["GET"]
     }

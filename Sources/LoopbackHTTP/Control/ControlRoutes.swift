@@ -20,6 +20,8 @@ package struct ControlRoutes: Sendable {
   /// The limits at the start, which `clear` restores.
   let firstLimits: ServerLimits
   private let metrics: ServerMetrics
+  /// Stops the program that runs the server; `nil` if a request can't.
+  let stop: (@Sendable () -> Void)?
   private let token: [UInt8]
 
   /// Creates the routes of `server`.
@@ -31,10 +33,12 @@ package struct ControlRoutes: Sendable {
   ///   - signIn: Returns a web authentication token for an account.
   ///   - clock: The clock that limits how long a response waits for events.
   ///   - metrics: The counts that `/metrics` shows.
+  ///   - stop: Stops the program that runs the server.
   package init(
     server: LoopbackServer, token: String, allowsFaults: Bool,
     signIn: @escaping @Sendable (_ account: String) throws(SignInError) -> String,
-    clock: any Clock<Duration>, metrics: ServerMetrics = ServerMetrics()
+    clock: any Clock<Duration>, metrics: ServerMetrics = ServerMetrics(),
+    stop: (@Sendable () -> Void)? = nil
   ) {
     self.server = server
     self.token = Array(token.utf8)
@@ -42,6 +46,7 @@ package struct ControlRoutes: Sendable {
     self.signIn = signIn
     self.clock = clock
     self.metrics = metrics
+    self.stop = stop
     firstLimits = server.limits
   }
 
@@ -199,6 +204,13 @@ extension ControlRoutes {
     case .exportArchive: throw HTTPRefusal(404, "an archive is not JSON")
     case .importArchive: return try importArchive(request.body)
     case .reset: return try reset(request.body)
+    case .stop:
+      try ControlArguments(request.body).finish()
+      guard let stop else {
+        throw HTTPRefusal(409, "the server is part of another program; end that program")
+      }
+      stop()
+      return .members(["stopping": .bool(true)])
     }
   }
 

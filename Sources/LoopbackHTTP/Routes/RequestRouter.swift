@@ -63,6 +63,7 @@ final class RequestRouter: Sendable {
     if case .refuse(let response) = admission {
       let operation = routing.withLock { $0?.operation(of: head.path) } ?? "other"
       metrics.noteRefusal(operation, response.status)
+      log(head, operation, response.status, .zero, 0, response.body.count)
     }
     return admission
   }
@@ -110,10 +111,23 @@ final class RequestRouter: Sendable {
     }
     let start = clock.elapsed()
     let response = await answer(request, routing)
-    metrics.note(
-      routing.operation(of: request.head.path), response?.status ?? 0, clock.elapsed() - start,
-      received: request.body.count, sent: response?.body.count ?? 0)
+    let (operation, time) = (routing.operation(of: request.head.path), clock.elapsed() - start)
+    let (status, received, sent) = (
+      response?.status ?? 0, request.body.count, response?.body.count ?? 0
+    )
+    metrics.note(operation, status, time, received: received, sent: sent)
+    log(request.head, operation, status, time, received, sent)
     return response
+  }
+
+  private func log(
+    _ head: HTTPRequestHead, _ operation: String, _ status: Int, _ duration: Duration,
+    _ received: Int, _ sent: Int
+  ) {
+    options.requestLog?(
+      LoopbackWebServer.LoggedRequest(
+        method: head.hasKnownMethod ? head.method : "other", operation: operation, status: status,
+        duration: duration, received: received, sent: sent))
   }
 
   private func answer(_ request: HTTPRequest, _ routing: Routing) async -> HTTPResponse? {

@@ -6,10 +6,10 @@ extension Command {
     valued: [
       "port", "data", "container", "server", "control-token", "environment", "zone", "limit",
       "output", "member", "scope", "after", "host", "public-url", "import",
-      "export-on-exit",
+      "export-on-exit", "config", "request-log", "faults", "timeout",
     ],
     repeated: ["account", "allow-origin", "allow-host", "trusted-proxy"],
-    flags: ["json", "help", "version", "fault-control", "public", "yes"])
+    flags: ["json", "help", "version", "fault-control", "public", "yes", "detach"])
 
   /// Parses a command line, without the program's name.
   static func parse(
@@ -37,7 +37,20 @@ extension Command {
   ) throws(UsageError) -> Command {
     if name != "exec", arguments.rest != nil { throw UsageError("-- means nothing here") }
     switch name {
-    case "serve": return .serve(Serve(options: try ServerOptions(&arguments, environment)))
+    case "serve":
+      if arguments.flag("detach") {
+        // What is left is what the detached server is started with.
+        var checked = arguments
+        _ = try ServerOptions(&checked, environment)
+        try checked.end()
+        return .detach(arguments: arguments.takeOptions())
+      }
+      return .serve(Serve(options: try ServerOptions(&arguments, environment)))
+    case "wait", "stop":
+      let time = try arguments.seconds("timeout") ?? 30
+      return name == "wait"
+        ? .wait(try Address.url(&arguments, environment), seconds: time)
+        : .stop(try Address(&arguments, environment, needsServer: "stop"), seconds: time)
     case "exec":
       guard let command = arguments.rest, !command.isEmpty, arguments.nextWord == nil else {
         throw UsageError("write -- and the command after it, such as: cloudsync exec -- make test")
@@ -51,6 +64,10 @@ extension Command {
         Watch(address: try Address(&arguments, environment, needsServer: "watch")))
     case "faults":
       let address = try Address(&arguments, environment, needsServer: "faults")
+      if arguments.nextWord == "apply" {
+        _ = arguments.word()
+        return .applyFaults(path: try arguments.word("the file with the faults"), address)
+      }
       return .faults(Faults(verb: try Faults.Verb(&arguments), address: address))
     case "export", "import", "reset":
       return .archives(
@@ -63,8 +80,9 @@ extension Command {
       return .completion(
         script: try Completion.script(of: arguments.word("the shell"), for: "cloudsync"))
     case "version": return .version
+    case "man": return .manual
     default:
-      let names = Help.topics.keys.sorted() + ["help", "version"]
+      let names = Help.topics.keys.sorted() + ["help", "version", "man"]
       throw UsageError("unknown command \(quoted(name))" + suggestion(for: name, of: names))
     }
   }
@@ -126,6 +144,15 @@ extension Command {
 }
 
 extension Arguments {
+  /// A time in seconds, if the option is given.
+  mutating func seconds(_ name: String) throws(UsageError) -> Int? {
+    guard let text = value(name) else { return nil }
+    guard let seconds = Int(text), (1...86_400).contains(seconds) else {
+      throw UsageError("--\(name) needs 1 to 86400 seconds, not \(quoted(text))")
+    }
+    return seconds
+  }
+
   /// The maximum number of entries to show.
   mutating func limit(or other: Int) throws(UsageError) -> Int {
     guard let text = value("limit") else { return other }

@@ -1,12 +1,17 @@
 import CommandLineKit
+import Foundation
 
 /// The commands of the tool.
 enum Command {
   case serve(Serve)
+  case detach(arguments: [String])
+  case wait(URL, seconds: Int)
+  case stop(Address, seconds: Int)
   case exec(Exec)
   case inspect(Inspect)
   case watch(Watch)
   case faults(Faults)
+  case applyFaults(path: String, Address)
   case archives(Archives)
   case showState(path: String, member: String?, limit: Int)
   case compareStates(old: String, new: String, member: String?)
@@ -14,6 +19,7 @@ enum Command {
   case completion(script: String)
   case help(topic: String?)
   case version
+  case manual
 
   /// Runs the command.
   ///
@@ -21,10 +27,15 @@ enum Command {
   func run(_ output: Output) async throws -> CInt {
     switch self {
     case .serve(let serve): return try await serve.run(output)
+    case .detach(let arguments): return try await Detached.start(arguments, output)
+    case .wait(let url, let seconds): try await Detached.wait(for: url, seconds: seconds)
+    case .stop(let address, let seconds): try await Detached.stop(address, seconds: seconds, output)
     case .exec(let exec): return try await exec.run(output)
     case .inspect(let inspect): return try await inspect.run(output)
     case .watch(let watch): try await watch.run(output)
     case .faults(let faults): return try await faults.run(output)
+    case .applyFaults(let path, let address):
+      return try await Faults.apply(FaultProfile(path), to: address, output)
     case .archives(let archives): return try await archives.run(output)
     case .showState(let path, let member, let limit):
       return try States.show(path, member: member, limit: limit, output)
@@ -34,6 +45,7 @@ enum Command {
     case .completion(let script): Output.write(script)
     case .help(let topic): Output.write(try Help.text(topic))
     case .version: Output.write("cloudsync \(Output.version)\n")
+    case .manual: Output.write(Help.manual)
     }
     return 0
   }

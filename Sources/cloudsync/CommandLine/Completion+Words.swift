@@ -10,7 +10,9 @@ extension Completion {
   }
 
   /// The options whose value is a file.
-  private static let files: Set = ["data", "output", "import", "export-on-exit"]
+  private static let files: Set = [
+    "data", "output", "import", "export-on-exit", "config", "request-log", "faults",
+  ]
 
   /// The words that may follow `before`; `nil` for a file.
   private static func candidates(_ before: [String].SubSequence, _ current: String) -> [Candidate]?
@@ -42,7 +44,8 @@ extension Completion {
     case "completion": return words.count == 1 ? list(shells) : []
     case "inspect": return words.count == 1 ? list(Subject.allCases.map(\.rawValue)) : []
     case "faults":
-      if words.count == 1 { return list(["list", "add", "remove", "clear"]) }
+      if words.count == 1 { return list(["list", "add", "apply", "remove", "clear"]) }
+      if words == ["faults", "apply"] { return nil }
       return words == ["faults", "add"] ? list(faultActionNames) : []
     case "state": return words.count == 1 ? list(["show", "diff"]) : nil
     case "trace", "import": return nil

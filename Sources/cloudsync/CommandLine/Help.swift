@@ -35,4 +35,12 @@ enum Help {
     }
     return text
   }
+
+  /// The manual page.
+  static var manual: String {
+    ManualPage.text(
+      "cloudsync", "a server on this machine that speaks CloudKit Web Services",
+      overview: overview,
+      topics: topics.sorted { $0.key < $1.key }.map { (name: $0.key, text: $0.value) })
+  }
 }

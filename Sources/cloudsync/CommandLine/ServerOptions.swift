@@ -1,4 +1,5 @@
 import CommandLineKit
+import Foundation
 import LoopbackHTTP
 
 /// The options with which `serve` and `exec` start a server.
@@ -23,6 +24,10 @@ struct ServerOptions: Hashable {
   var publicURL: String?
   var allowedHosts: [String] = []
   var trustedProxies: [String] = []
+  /// The file that gets a line for each request; `-` is standard error.
+  var requestLog: String?
+  /// The faults at the start.
+  var faults: FaultProfile?
   /// The control token; `nil` for a random one.
   var controlToken: String?
 
@@ -31,6 +36,12 @@ struct ServerOptions: Hashable {
 
   /// Parses the options from a command line.
   init(_ arguments: inout Arguments, _ environment: [String: String]) throws(UsageError) {
+    if let path = arguments.value("config") {
+      guard let text = FileManager.default.contents(atPath: path) else {
+        throw UsageError("cannot read the configuration \(quoted(path))")
+      }
+      try arguments.fill(from: text)
+    }
     if let text = arguments.value("port") {
       guard let port = UInt16(text) else {
         throw UsageError("\(quoted(text)) is not a port; use 1 to 65535, or 0 for any free port")
@@ -43,6 +54,10 @@ struct ServerOptions: Hashable {
     }
     importFile = arguments.value("import")
     exportFile = arguments.value("export-on-exit")
+    requestLog = arguments.value("request-log")
+    faults = try arguments.value("faults").map { (path) throws(UsageError) in
+      try FaultProfile(path)
+    }
     accounts = arguments.values("account")
     if accounts.isEmpty { accounts = [ServerOptions.defaultAccount] }
     container = arguments.value("container")
@@ -52,6 +67,9 @@ struct ServerOptions: Hashable {
       guard WebOrigin(origin) != nil else {
         throw UsageError("\(quoted(origin)) is not an origin; write one like http://localhost:3000")
       }
+    }
+    if faults != nil, !allowsFaultControl {
+      throw UsageError("--faults needs --fault-control")
     }
     try readNames(&arguments)
     controlToken = try ServerOptions.controlToken(in: environment)

@@ -29,6 +29,22 @@ enum Address: Hashable, Sendable {
     }
   }
 
+  /// The URL of a running server, for a command that needs no token.
+  static func url(
+    _ arguments: inout Arguments, _ environment: [String: String]
+  ) throws(UsageError) -> URL {
+    let text = arguments.value("server") ?? environment[Variable.server] ?? ""
+    guard let url = URL(string: text), ["http", "https"].contains(url.scheme?.lowercased()),
+      url.host != nil
+    else {
+      throw UsageError(
+        text.isEmpty
+          ? "say which server: --server URL, or set \(Variable.server)"
+          : "\(quoted(text)) is not a server address; it must start with http://")
+    }
+    return url
+  }
+
   private static func place(_ text: String?, controlToken: String?) throws(UsageError) -> Address {
     guard let text, !text.isEmpty else {
       throw UsageError(

@@ -1,5 +1,7 @@
+import CloudProtocol
 import CommandLineKit
 import Foundation
+import LoopbackServer
 
 /// The lines of an archive, read on demand.
 final class ArchiveLines {
@@ -20,9 +22,17 @@ final class ArchiveLines {
       return
     }
     guard isThere, !isFolder.boolValue, let file = FileHandle(forReadingAtPath: path) else {
-      throw ToolError("cannot read \(name); check that it is a file and may be read")
+      throw ToolError(
+        "cannot read \(name); check that it is a file and may be read", code: ExitCode.noInput)
     }
     self.file = file
+  }
+
+  /// The number of bytes; `nil` if it is not known, as for standard input.
+  var byteCount: Int? {
+    let end = try? file.seekToEnd()
+    guard let end, (try? file.seek(toOffset: 0)) != nil else { return nil }
+    return Int(clamping: end)
   }
 
   /// The next line with its line feed; `nil` after the last.
@@ -43,6 +53,21 @@ final class ArchiveLines {
     }
   }
 
+  /// Imports the lines into an empty server.
+  ///
+  /// - Parameter note: called with the number of bytes of each line.
+  func fill(_ server: LoopbackServer, note: (Int) -> Void = { _ in }) throws {
+    do {
+      try server.importArchive {
+        let line = try next()
+        note(line?.utf8.count ?? 0)
+        return line
+      }
+    } catch let error as CloudError where error.code == .invalidArguments {
+      throw ToolError(error.message, code: ExitCode.data)
+    }
+  }
+
   /// The rest of the file.
   func rest() throws(ToolError) -> [UInt8] {
     while try readMore() {}
@@ -58,13 +83,14 @@ final class ArchiveLines {
       buffer += data
       return !isAtEnd
     } catch {
-      throw ToolError("cannot read \(name): \(error.localizedDescription)")
+      throw ToolError(
+        "cannot read \(name): \(error.localizedDescription)", code: ExitCode.noInput)
     }
   }
 
   private func text(_ bytes: ArraySlice<UInt8>) throws(ToolError) -> String {
     guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw ToolError("\(name) is not an archive: it is not UTF-8 text")
+      throw ToolError("\(name) is not an archive: it is not UTF-8 text", code: ExitCode.data)
     }
     return text
   }

@@ -77,14 +77,10 @@ struct Archives: Sendable {
   private func fill(_ path: String, from lines: ArchiveLines, _ output: Output) async throws {
     let isNew = !FileManager.default.fileExists(atPath: path)
     let server = try ServerData.open(path, create: true)
-    let progress = Progress("imported", output)
+    let progress = Progress("imported", of: lines.byteCount, output)
     do {
       defer { progress.end() }
-      try server.importArchive {
-        let line = try lines.next()
-        progress.add(line?.utf8.count ?? 0)
-        return line
-      }
+      try lines.fill(server) { progress.add($0) }
     } catch {
       server.close()
       if isNew { for end in ["", "-wal", "-shm"] { unlink(path + end) } }

@@ -66,8 +66,12 @@ func refusal(_ status: Int, _ body: [UInt8]) -> ToolError {
   return switch (status, reason) {
   case (401, _):
     ToolError(
-      "the server does not accept this control token; use the token that it printed at start")
-  case (_, let reason?): ToolError("the server refused: \(printable(reason))")
+      "the server does not accept this control token; use the token that it printed at start",
+      code: ExitCode.noPermission)
+  case (_, let reason?):
+    ToolError(
+      "the server refused: \(printable(reason))",
+      code: [403: ExitCode.noPermission, 404: ExitCode.unknownName][status] ?? ExitCode.failure)
   default: ToolError("the server refused with the status \(status); is it a cloudsync server?")
   }
 }

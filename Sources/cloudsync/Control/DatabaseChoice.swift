@@ -32,27 +32,28 @@ struct DatabaseChoice: Hashable, Sendable {
   ///
   /// - Throws: `ToolError` if there is none, or more than one.
   func found(by control: any ControlInterface) async throws -> DatabaseChoice {
-    if container != nil, account != nil || isPublic {
-      var choice = self
-      choice.environment = environment ?? "development"
-      return choice
-    }
     let all = try await control.json(.get("databases"))["databases"]?.array ?? []
-    let fitting = all.compactMap(DatabaseChoice.init(database:)).filter { other in
+    let databases = all.compactMap(DatabaseChoice.init(database:))
+    // Without a word about it, a database with a full name is that of development.
+    let wanted =
+      environment ?? (container != nil && (account != nil || isPublic) ? "development" : nil)
+    let fitting = databases.filter { other in
       (container ?? other.container) == other.container
         && (account ?? other.account) == other.account
-        && (environment ?? other.environment) == other.environment && (!isPublic || other.isPublic)
+        && (wanted ?? other.environment) == other.environment && (!isPublic || other.isPublic)
     }
     guard var choice = fitting.first else {
+      guard !databases.isEmpty else {
+        throw ToolError("the server holds no database yet", code: ExitCode.unknownName)
+      }
       throw ToolError(
-        all.isEmpty
-          ? "the server holds no database yet"
-          : "the server holds no such database; see: "
-            + "cloudsync inspect databases")
+        "the server holds no such database; there are:\n" + DatabaseChoice.list(databases),
+        code: ExitCode.unknownName)
     }
     guard fitting.count == 1 else {
-      let list = fitting.prefix(10).map { "  \($0.options)" }.joined(separator: "\n")
-      throw ToolError("there are \(fitting.count) such databases; say which:\n\(list)")
+      throw ToolError(
+        "there are \(fitting.count) such databases; say which:\n" + DatabaseChoice.list(fitting),
+        code: ExitCode.usage)
     }
     choice.zone = zone
     return choice
@@ -60,13 +61,20 @@ struct DatabaseChoice: Hashable, Sendable {
 
   /// Fills in the zone, after the database was filled in.
   func foundZone(by control: any ControlInterface) async throws -> DatabaseChoice {
-    guard zone == nil else { return self }
     let answer = try await control.json(.get("zones", parameters))
     let names = (answer["zones"]?.array ?? []).compactMap { $0["zoneID"]?["zoneName"]?.string }
-    guard let name = names.first else { throw ToolError("the database holds no zone yet") }
+    let list = names.prefix(20).map { "  --zone \(shellWord($0))" }.joined(separator: "\n")
+    if let zone {
+      guard !names.contains(zone) else { return self }
+      throw ToolError(
+        "there is no zone \(quoted(zone)); there "
+          + (names.isEmpty ? "is none" : "are:\n\(list)"), code: ExitCode.unknownName)
+    }
+    guard let name = names.first else {
+      throw ToolError("the database holds no zone yet", code: ExitCode.unknownName)
+    }
     guard names.count == 1 else {
-      let list = names.prefix(20).map { "  --zone \(shellWord($0))" }.joined(separator: "\n")
-      throw ToolError("there are \(names.count) zones; say which:\n\(list)")
+      throw ToolError("there are \(names.count) zones; say which:\n\(list)", code: ExitCode.usage)
     }
     var choice = self
     choice.zone = name
@@ -76,6 +84,13 @@ struct DatabaseChoice: Hashable, Sendable {
   /// The parameters that select the database.
   var parameters: [(name: String, value: String?)] {
     [("container", container), ("account", account), ("environment", environment)]
+  }
+
+  /// The options that select each of some databases, one to a line.
+  private static func list(_ databases: [DatabaseChoice]) -> String {
+    let lines = databases.prefix(10).map { "  \($0.options)" }
+    let more = databases.count > 10 ? ["  and \(databases.count - 10) more"] : []
+    return (lines + more).joined(separator: "\n")
   }
 
   /// The options that select the database.

@@ -33,25 +33,16 @@ struct Inspect: Sendable {
       Output.write(answer.indented + "\n")
     } else {
       Output.write(page(of: subject, answer, width: output.terminal.width))
-      try await explain(subject, answer, choice, control, output)
+      explain(subject, answer, output)
     }
     return 0
   }
 
   /// Prints a reason for an empty result.
-  private func explain(
-    _ subject: Subject, _ answer: JSON, _ choice: DatabaseChoice,
-    _ control: any ControlInterface, _ output: Output
-  ) async throws {
+  private func explain(_ subject: Subject, _ answer: JSON, _ output: Output) {
     guard answer[subject.rawValue]?.array?.isEmpty == true else { return }
     if subject == .devices || subject == .requests, case .file = address {
       output.note("cloudsync: only a running server knows its \(subject.rawValue)")
-    }
-    if subject.needsZone, let name = choice.zone {
-      let zones = try await control.json(.get("zones", choice.parameters))["zones"]?.array ?? []
-      if !zones.contains(where: { $0["zoneID"]?["zoneName"]?.string == name }) {
-        output.note("cloudsync: there is no zone \(quoted(name)); see: cloudsync inspect zones")
-      }
     }
   }
 

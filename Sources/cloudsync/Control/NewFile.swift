@@ -15,9 +15,7 @@ final class NewFile {
     self.path = path
     draft = path + ".\(getpid()).part"
     descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else {
-      throw ToolError("cannot write \(quoted(path)): \(String(cString: strerror(errno)))")
-    }
+    guard descriptor >= 0 else { throw Self.failure(path) }
   }
 
   deinit { close(descriptor) }
@@ -28,19 +26,24 @@ final class NewFile {
     while !left.isEmpty {
       let count = left.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
       if count < 0, errno == EINTR { continue }
-      guard count > 0 else {
-        throw ToolError("cannot write \(quoted(path)): \(String(cString: strerror(errno)))")
-      }
+      guard count > 0 else { throw failure }
       left = left.dropFirst(count)
       byteCount += count
     }
   }
 
+  /// The system's last error.
+  private var failure: ToolError { Self.failure(path) }
+
+  private static func failure(_ path: String) -> ToolError {
+    ToolError(
+      "cannot write \(quoted(path)): \(String(cString: strerror(errno)))",
+      code: ExitCode.cannotCreate)
+  }
+
   /// Moves the file to its final path.
   func finish() throws(ToolError) {
-    guard fsync(descriptor) == 0, rename(draft, path) == 0 else {
-      throw ToolError("cannot write \(quoted(path)): \(String(cString: strerror(errno)))")
-    }
+    guard fsync(descriptor) == 0, rename(draft, path) == 0 else { throw failure }
   }
 
   /// Removes the temporary file.

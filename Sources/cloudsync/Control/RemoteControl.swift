@@ -39,7 +39,8 @@ struct RemoteControl: ControlInterface {
     let response: URLResponse
     do { (data, response) = try await session.answer(to: urlRequest) } catch {
       let reason = (error as NSError).localizedDescription
-      throw Unreachable(description: "no server answers at \(base): \(reason); is it running?")
+      throw ToolError(
+        "no server answers at \(base): \(reason); is it running?", code: ExitCode.unavailable)
     }
     guard let status = (response as? HTTPURLResponse)?.statusCode, status == 200 else {
       throw refusal((response as? HTTPURLResponse)?.statusCode ?? 0, [UInt8](data))
@@ -48,9 +49,4 @@ struct RemoteControl: ControlInterface {
   }
 
   func close() { session.finishTasksAndInvalidate() }
-}
-
-/// The error of a server that does not answer.
-struct Unreachable: Error, CustomStringConvertible {
-  var description: String
 }

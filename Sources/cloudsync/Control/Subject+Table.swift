@@ -7,7 +7,10 @@ extension Subject {
   func table(of entries: [JSON]) -> Table {
     let columns = columns
     var table = Table(
-      columns.map { Table.Column(title: $0.title, isNumeric: $0.isNumeric, yields: $0.yields) })
+      columns.map {
+        Table.Column(
+          title: $0.title, isNumeric: $0.isNumeric, isWhole: !$0.yields, isDetail: $0.isDetail)
+      })
     for entry in entries { table.add(columns.map { $0.text(entry) }) }
     return table
   }
@@ -15,13 +18,20 @@ extension Subject {
   private struct Column {
     var title: String
     var isNumeric = false
+    /// Whether the column is shortened.
     var yields = false
+    /// Whether the column is omitted on a narrow terminal.
+    var isDetail = false
     var text: (JSON) -> String
 
     /// A column with the values at `path`.
-    init(_ title: String, _ path: String..., isNumeric: Bool = false, yields: Bool = false) {
+    init(
+      _ title: String, _ path: String..., isNumeric: Bool = false, yields: Bool = false,
+      isDetail: Bool = false
+    ) {
       self.title = title
       self.yields = yields
+      self.isDetail = isDetail
       self.isNumeric = isNumeric
       text = { entry in
         path.reduce(Optional(entry)) { $0?[$1] }.map(plainText) ?? ""
@@ -29,11 +39,12 @@ extension Subject {
     }
 
     init(
-      _ title: String, isNumeric: Bool = false, yields: Bool = false,
+      _ title: String, isNumeric: Bool = false, yields: Bool = false, isDetail: Bool = false,
       _ text: @escaping (JSON) -> String
     ) {
       self.title = title
       self.yields = yields
+      self.isDetail = isDetail
       self.isNumeric = isNumeric
       self.text = text
     }
@@ -43,56 +54,58 @@ extension Subject {
     switch self {
     case .accounts:
       [
-        Column("account", "account"), Column("user record name", "userRecordName", yields: true),
+        Column("account", "account"),
+        Column("user record name", "userRecordName", yields: true, isDetail: true),
         Column("quota", isNumeric: true) { bytes($0["quota"]) },
       ]
     case .databases:
       [
-        Column("container", "container", yields: true), Column("environment", "environment"),
+        Column("container", "container"), Column("environment", "environment"),
         Column("database", "scope"), Column("account", "account"),
-        Column("size", isNumeric: true) { bytes($0["byteCount"]) },
+        Column("size", isNumeric: true, isDetail: true) { bytes($0["byteCount"]) },
       ]
     case .zones:
-      [
-        Column("zone", "zoneID", "zoneName"),
-        Column("owner", "zoneID", "ownerRecordName", yields: true),
-      ]
+      [Column("zone", "zoneID", "zoneName"), Column("owner", "zoneID", "ownerRecordName")]
     case .records:
       [
-        Column("record", "recordName", yields: true), Column("type", "recordType"),
-        Column("tag", "recordChangeTag"),
-        Column("modified") { time($0["modified"]?["timestamp"]) },
-        Column("device", "modified", "deviceID"),
+        Column("record", "recordName"), Column("type", "recordType", yields: true),
+        Column("tag", "recordChangeTag", isDetail: true),
+        Column("modified", isDetail: true) { time($0["modified"]?["timestamp"]) },
+        Column("device", "modified", "deviceID", yields: true, isDetail: true),
         Column("fields", yields: true) { fields($0["fields"]) },
       ]
     case .changes:
       [
-        Column("number", "sequence", isNumeric: true), Column("record", "recordName", yields: true),
-        Column("type", "recordType"),
+        Column("number", "sequence", isNumeric: true), Column("record", "recordName"),
+        Column("type", "recordType", yields: true, isDetail: true),
         Column("change") { $0["deleted"]?.bool == true ? "deleted" : "saved" },
-        Column("tag", "recordChangeTag"), Column("device", "device"),
+        Column("tag", "recordChangeTag", isDetail: true),
+        Column("device", "device", yields: true, isDetail: true),
       ]
     case .subscriptions:
       [
-        Column("subscription", "subscriptionID", yields: true), Column("kind", "subscriptionType"),
-        Column("zone", "zoneID", "zoneName"), Column("record type", "query", "recordType"),
-        Column("fires on") {
+        Column("subscription", "subscriptionID"), Column("kind", "subscriptionType"),
+        Column("zone", "zoneID", "zoneName", yields: true),
+        Column("record type", "query", "recordType", yields: true, isDetail: true),
+        Column("fires on", yields: true, isDetail: true) {
           ($0["firesOn"]?.array ?? []).compactMap(\.string).joined(separator: ", ")
         },
       ]
     case .devices:
       [
         Column("device", "name"), Column("account", "account"),
-        Column("availability", "availability"),
+        Column("availability", "availability", isDetail: true),
         Column("network") { $0["online"]?.bool == false ? "offline" : "online" },
-        Column("listening") { $0["listening"]?.bool == true ? "yes" : "no" },
-        Column("waiting pushes", "waitingPushes", isNumeric: true),
+        Column("listening", isDetail: true) { $0["listening"]?.bool == true ? "yes" : "no" },
+        Column("waiting pushes", "waitingPushes", isNumeric: true, isDetail: true),
       ]
     case .requests:
       [
-        Column("number", "number", isNumeric: true), Column("time") { time($0["time"]) },
-        Column("device", "device"), Column("account", "account"),
-        Column("container", "container", yields: true), Column("database", "database"),
+        Column("number", "number", isNumeric: true),
+        Column("time", isDetail: true) { time($0["time"]) },
+        Column("device", "device", yields: true), Column("account", "account", yields: true),
+        Column("container", "container", yields: true, isDetail: true),
+        Column("database", "database", isDetail: true),
         Column("request", "kind"), Column("items", "itemCount", isNumeric: true),
         Column("outcome") { plainText($0["code"] ?? $0["outcome"] ?? .null) },
       ]

@@ -7,9 +7,14 @@ struct Table {
     var title: String
     /// Whether the column contains numbers, which are right-aligned.
     var isNumeric = false
-    /// Whether the column is shortened before the others.
-    var yields = false
+    /// Whether the column tells the rows apart, or is as short as can be: it is shown in full.
+    var isWhole = true
+    /// Whether the column is omitted if the terminal is too narrow for all.
+    var isDetail = false
   }
+
+  /// The minimum width of a shortened column.
+  private static let shortest = 8
 
   let columns: [Column]
   private var rows: [[String]] = []
@@ -21,19 +26,28 @@ struct Table {
 
   /// The lines, each ended by a line feed.
   ///
-  /// Empty columns are omitted.
+  /// Empty columns are omitted. A line is longer than the terminal only if the columns that tell
+  /// rows apart need it.
   /// - Parameter width: The width of the terminal, to which the widest columns are shortened; `nil`
   ///   for no limit.
   func text(width: Int?) -> String {
-    let shown = columns.indices.filter { index in rows.contains { !$0[index].isEmpty } }
-    var widths = shown.map { index in
+    var shown = columns.indices.filter { index in rows.contains { !$0[index].isEmpty } }
+    let whole = columns.indices.map { index in
       rows.reduce(columns[index].title.count) { max($0, $1[index].displayWidth) }
     }
+    func needed() -> Int {
+      let widths = shown.map { columns[$0].isWhole ? whole[$0] : min(whole[$0], Table.shortest) }
+      return widths.reduce(0, +) + 2 * max(0, shown.count - 1)
+    }
+    while let width, needed() > width,
+      let detail = shown.lastIndex(where: { columns[$0].isDetail })
+    {
+      shown.remove(at: detail)
+    }
+    var widths = shown.map { whole[$0] }
     if let width {
-      let yielding = widths.indices.filter { columns[shown[$0]].yields }
-      let room = width - 2 * max(0, shown.count - 1)
-      Table.fit(&widths, yielding, into: room)
-      Table.fit(&widths, Array(widths.indices), into: room)
+      let yielding = widths.indices.filter { !columns[shown[$0]].isWhole }
+      Table.fit(&widths, yielding, into: width - 2 * max(0, shown.count - 1))
     }
     var lines = [line(shown.map { columns[$0].title }, shown, widths)]
     lines += rows.map { row in line(shown.map { row[$0] }, shown, widths) }
@@ -52,10 +66,11 @@ struct Table {
     return line
   }
 
-  /// Shortens the widest of some columns until all fit; none gets narrower than 8.
+  /// Shortens the widest of some columns until all fit, or none may get narrower.
   private static func fit(_ widths: inout [Int], _ some: [Int], into total: Int) {
     while widths.reduce(0, +) > total {
-      guard let widest = some.max(by: { widths[$0] < widths[$1] }), widths[widest] > 8 else {
+      guard let widest = some.max(by: { widths[$0] < widths[$1] }), widths[widest] > shortest
+      else {
         return
       }
       widths[widest] -= 1

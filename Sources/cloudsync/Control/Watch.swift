@@ -25,8 +25,10 @@ struct Watch: Sendable {
     while true {
       let parameters = [(name: "after", value: String(last)), (name: "wait", value: Watch.wait)]
       let page: JSON
-      do { page = try await control.json(.get("events", parameters)) } catch is Unreachable {
-        throw ToolError("the server has stopped")
+      do {
+        page = try await control.json(.get("events", parameters))
+      } catch let error as ToolError where error.code == ExitCode.unavailable {
+        throw ToolError("the server has stopped", code: ExitCode.unavailable)
       }
       if page["missed"]?.bool == true { output.note("cloudsync: some events were missed") }
       for event in page["events"]?.array ?? [] {

@@ -25,14 +25,22 @@ struct RunningServer: Sendable {
   /// Starts a server.
   ///
   /// - Throws: If the file or the port cannot be used, or an account name is invalid.
-  init(_ options: ServerOptions) throws {
+  ///
+  /// - Parameter isJSON: Whether the lines of the request log are JSON.
+  init(_ options: ServerOptions, isJSON: Bool = false) throws {
     let server = try ServerData.open(options.file, create: true)
     do {
       if let path = options.importFile {
-        let lines = try ArchiveLines(path)
-        try server.importArchive { try lines.next() }
+        try ArchiveLines(path).fill(server)
       }
-      web = try LoopbackWebServer(server, options: options.web)
+      var web = options.web
+      if let path = options.requestLog {
+        let log = try RequestLog(path, isJSON: isJSON)
+        web.requestLog = { log.note($0) }
+      }
+      web.stopRequested = { kill(getpid(), SIGTERM) }
+      self.web = try LoopbackWebServer(server, options: web)
+      for order in options.faults?.orders ?? [] { try self.web.injectFault(order) }
     } catch {
       server.close()
       throw error

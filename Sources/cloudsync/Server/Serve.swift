@@ -11,7 +11,7 @@ struct Serve: Sendable {
   /// once.
   func run(_ output: Output) async throws -> CInt {
     let signals = try ReceivedSignals()
-    let running = try RunningServer(options)
+    let running = try RunningServer(options, isJSON: output.isJSON)
     if let warning = options.warning { output.note(warning) }
     Output.write(output.isJSON ? running.json.text + "\n" : running.text)
     await signals.next()

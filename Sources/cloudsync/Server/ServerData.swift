@@ -11,7 +11,8 @@ enum ServerData {
   static func open(_ path: String?, create: Bool) throws -> LoopbackServer {
     guard let path else { return LoopbackServer() }
     if !create, !FileManager.default.fileExists(atPath: path) {
-      throw ToolError("there is no file \(quoted(path)); give the file of a server")
+      throw ToolError(
+        "there is no file \(quoted(path)); give the file of a server", code: ExitCode.noInput)
     }
     return try LoopbackServer(path: path)
   }

@@ -51,11 +51,11 @@ struct InspectTests {
     let tool = try ServerTool()
     let cloud = try await tool.serve("--account", "alice", "--account", "bob")
     let none = try await tool.run(["inspect", "records"], environment: cloud.environment)
-    #expect(none.code == 1 && none.errors == "cloudsync: the server holds no database yet\n")
+    #expect(none.code == 67 && none.errors == "cloudsync: the server holds no database yet\n")
     try await cloud.save("n1", account: "alice")
     try await cloud.save("n2", account: "bob")
     let run = try await tool.run(["inspect", "records"], environment: cloud.environment)
-    #expect(run.code == 1 && run.output.isEmpty)
+    #expect(run.code == 64 && run.output.isEmpty)
     for account in ["alice", "bob"] {
       #expect(
         run.errors.contains("  --container iCloud.test --account \(account)\n"), "\(run.errors)")
@@ -71,7 +71,17 @@ struct InspectTests {
     #expect(requests.split(separator: "\n").count == 3 && requests.contains("modifyRecords"))
     let other = try await tool.run(
       ["inspect", "records", "--account", "bob", "--zone", "Z"], environment: cloud.environment)
-    #expect(other.output == "no records\n" && other.errors.contains("there is no zone \"Z\""))
+    #expect(other.code == 67 && other.output.isEmpty)
+    #expect(
+      other.errors.hasPrefix("cloudsync: there is no zone \"Z\"; there are:\n  --zone "),
+      "\(other.errors)")
+    let unknown = try await tool.run(
+      ["inspect", "zones", "--account", "bob", "--container", "iCloud.other"],
+      environment: cloud.environment)
+    #expect(unknown.code == 67)
+    #expect(
+      unknown.errors.contains("there are:\n  --container iCloud.test --account alice\n"),
+      "\(unknown.errors)")
     #expect(await cloud.stop() == 0)
   }
 
@@ -104,7 +114,7 @@ struct InspectTests {
     let copy = tool.path("copy.sqlite")
     for broken in [String(archive.dropLast(10)), String(archive.dropFirst(40)), "", "\n\n"] {
       let run = try await tool.run(["import", "-", "--data", copy], input: broken)
-      #expect(run.code == 1 && run.output.isEmpty && run.errors.hasPrefix("cloudsync: "))
+      #expect(run.code == 65 && run.output.isEmpty && run.errors.hasPrefix("cloudsync: "))
     }
     #expect(try FileManager.default.contentsOfDirectory(atPath: tool.folder.path) == ["archive"])
     try await tool.good("import", "-", "--data", copy, input: archive)
@@ -139,7 +149,7 @@ struct InspectTests {
 
     let other = try await tool.serve()
     let run = try await tool.run(["faults"], environment: other.environment)
-    #expect(run.code == 1 && run.errors.contains("fault control is off"), "\(run.errors)")
+    #expect(run.code == 77 && run.errors.contains("fault control is off"), "\(run.errors)")
     #expect(await other.stop() == 0)
   }
 }

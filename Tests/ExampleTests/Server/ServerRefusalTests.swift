@@ -102,13 +102,13 @@ struct ServerRefusalTests {
     let cloud = try await tool.serve()
     let wrong = try await tool.run(
       ["inspect", "--control-token", "wrong"], environment: cloud.environment)
-    #expect(wrong.code == 1 && wrong.errors.contains("does not accept this control token"))
+    #expect(wrong.code == 77 && wrong.errors.contains("does not accept this control token"))
     #expect(await cloud.stop() == 0)
     let lost = try await tool.run(["inspect"], environment: cloud.environment)
-    #expect(lost.code == 1 && lost.errors.contains("no server answers at \(cloud.url)"))
+    #expect(lost.code == 69 && lost.errors.contains("no server answers at \(cloud.url)"))
     for command in [["inspect"], ["export"], ["reset", "--yes"]] {
       let run = try await tool.run(command + ["--data", tool.path("missing")])
-      #expect(run.code == 1 && run.errors.contains("there is no file"), "\(run.errors)")
+      #expect(run.code == 66 && run.errors.contains("there is no file"), "\(run.errors)")
     }
     #expect(try FileManager.default.contentsOfDirectory(atPath: tool.folder.path).isEmpty)
   }

@@ -58,7 +58,8 @@ extension AchievementStore {
   /// Notes progress of an achievement of the catalogue.
   fileprivate func earn(_ name: String, _ value: Int) throws {
     guard let definition = AchievementDefinition.named(name) else {
-      throw ToolError("there is no achievement \(quoted(name))")
+      throw ToolError(
+        "there is no achievement \(quoted(name))", code: ExitCode.unknownName)
     }
     try note(progress: value, of: definition.id)
   }

@@ -26,7 +26,8 @@ extension ItsypadApp {
   func importTabs(_ path: String, _ output: Output) throws {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
-      throw ToolError("there is no folder or file \(quoted(path))")
+      throw ToolError(
+        "there is no folder or file \(quoted(path))", code: ExitCode.noInput)
     }
     guard isFolder.boolValue else {
       try migrate(path, output)

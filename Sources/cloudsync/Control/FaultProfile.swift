@@ -1,0 +1,51 @@
+import CommandLineKit
+import Foundation
+import LoopbackHTTP
+import WebServices
+
+/// Faults from a file: a line for each, written like the words after `faults add`.
+///
+/// Empty lines and lines that begin with `#` mean nothing. A file with a mistake is refused as a
+/// whole.
+struct FaultProfile: Hashable, Sendable {
+  /// The bodies of the requests that add the faults.
+  let orders: [[UInt8]]
+
+  init(_ path: String) throws(UsageError) {
+    guard let data = FileManager.default.contents(atPath: path),
+      let text = String(validating: data, as: UTF8.self)
+    else { throw UsageError("cannot read the faults in \(quoted(path))") }
+    var orders: [[UInt8]] = []
+    for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+    {
+      let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
+      guard let first = words.first, !first.hasPrefix("#") else { continue }
+      do throws(UsageError) {
+        var arguments = try Arguments(["add"] + words, knowing: .init())
+        guard case .carryOut(let order) = try Faults.Verb(&arguments) else { continue }
+        guard faultActionNames.contains(first) else {
+          throw UsageError(
+            "there is no fault \(quoted(first))" + suggestion(for: first, of: faultActionNames))
+        }
+        orders.append(order.bytes)
+      } catch {
+        throw UsageError("line \(number + 1) of \(quoted(path)): \(error.description)")
+      }
+    }
+    self.orders = orders
+  }
+}
+
+extension Faults {
+  /// Adds the faults of a profile, in their order, and prints the pending faults.
+  static func apply(
+    _ profile: FaultProfile, to address: Address, _ output: Output
+  ) async throws -> CInt {
+    let control = try address.open()
+    defer { control.close() }
+    for order in profile.orders {
+      _ = try await control.send(ControlRequest(endpoint: "faults", body: order))
+    }
+    return try await Faults(verb: .list, address: address).run(output)
+  }
+}

@@ -1,0 +1,89 @@
+import CloudSync
+import CommandLineKit
+import Foundation
+import WebServices
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// Servers that run in the background: `serve --detach`, `wait` and `stop`.
+enum Detached {
+  /// The time between two looks at a server.
+  private static let pause = Duration.milliseconds(50)
+
+  /// Starts a server as a process of its own, and returns when it is ready.
+  ///
+  /// Its messages go to the null device; a failure at the start is printed.
+  static func start(_ arguments: [String], _ output: Output) async throws -> CInt {
+    guard let program = Bundle.main.executableURL else {
+      throw ToolError("cannot find this program's own file")
+    }
+    let process = Process()
+    process.executableURL = program
+    process.arguments = ["serve"] + arguments + (output.isJSON ? ["--json"] : [])
+    process.standardInput = FileHandle.nullDevice
+    let (ready, problems) = (Pipe(), Pipe())
+    process.standardOutput = ready
+    process.standardError = problems
+    // The server goes on when the terminal closes.
+    signal(SIGHUP, SIG_IGN)
+    try process.run()
+    var text = ""
+    while !text.contains(output.isJSON ? "\"ready\":true" : "\nready\n") {
+      let data = ready.fileHandleForReading.availableData
+      guard !data.isEmpty else { return try failure(of: process, problems) }
+      text += String(decoding: data, as: UTF8.self)
+    }
+    Output.write(text)
+    if !output.isJSON {
+      Output.write("process \(process.processIdentifier); cloudsync stop ends it\n")
+    }
+    return 0
+  }
+
+  /// Prints why a server did not start.
+  private static func failure(of process: Process, _ problems: Pipe) throws -> CInt {
+    let reason = try problems.fileHandleForReading.readToEnd() ?? Data()
+    Output.writeError(String(decoding: reason, as: UTF8.self))
+    process.waitUntilExit()
+    return process.terminationStatus == 0 ? ExitCode.failure : process.terminationStatus
+  }
+
+  /// Waits until a server is ready.
+  static func wait(for url: URL, seconds: Int) async throws {
+    try await look(
+      at: url, seconds: seconds, until: { $0 == 200 },
+      otherwise: "no server was ready at \(printable(url.absoluteString)) within \(seconds) s")
+  }
+
+  /// Stops a server, and waits until it is gone.
+  static func stop(_ address: Address, seconds: Int, _ output: Output) async throws {
+    guard case .server(let url, _) = address else { return }
+    let control = try address.open()
+    defer { control.close() }
+    _ = try await control.json(.post("stop", .members([:])))
+    try await look(
+      at: url, seconds: seconds, until: { $0 == nil },
+      otherwise: "the server is still running after \(seconds) s; its requests go on")
+    try output.result(["stopped": url.absoluteString], "stopped")
+  }
+
+  /// Asks for the status of a server until it is as wanted; `nil` means that nobody answers.
+  private static func look(
+    at url: URL, seconds: Int, until isWanted: (Int?) -> Bool, otherwise: String
+  ) async throws {
+    let clock = ContinuousClock()
+    let end = clock.now + .seconds(seconds)
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.timeoutIntervalForRequest = 5
+    while true {
+      let session = URLSession(configuration: configuration)
+      let answer = try? await session.answer(to: URLRequest(url: url.appending(path: "readyz")))
+      session.finishTasksAndInvalidate()
+      if isWanted((answer?.1 as? HTTPURLResponse)?.statusCode) { return }
+      guard clock.now < end else { throw ToolError(otherwise, code: ExitCode.unavailable) }
+      try await clock.sleep(for: pause)
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import CommandLineKit
+import Foundation
+import LoopbackHTTP
+import Synchronization
+import WebServices
+
+/// A log of the answered requests: a line for each, in a file or on standard error.
+///
+/// The lines contain no tokens, names or content.
+final class RequestLog: Sendable {
+  private let file: Mutex<FileHandle>
+  private let isJSON: Bool
+
+  /// Opens the file, which is created or continued; `-` is standard error.
+  init(_ path: String, isJSON: Bool) throws(ToolError) {
+    self.isJSON = isJSON
+    guard path != "-" else {
+      file = Mutex(.standardError)
+      return
+    }
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else {
+      throw ToolError(
+        "cannot write \(quoted(path)): \(String(cString: strerror(errno)))",
+        code: ExitCode.cannotCreate)
+    }
+    file = Mutex(FileHandle(fileDescriptor: descriptor, closeOnDealloc: true))
+  }
+
+  /// Writes the line of a request; a line that can't be written is lost.
+  func note(_ request: LoopbackWebServer.LoggedRequest) {
+    let line = Data((isJSON ? Self.json(request) : Self.text(request)).utf8)
+    file.withLock { try? $0.write(contentsOf: line) }
+  }
+
+  private static func milliseconds(_ time: Duration) -> Double {
+    (time / .milliseconds(1) * 100).rounded() / 100
+  }
+
+  private static func text(_ request: LoopbackWebServer.LoggedRequest) -> String {
+    let status = request.status == 0 ? "dropped" : "\(request.status)"
+    return "\(timestamp(Date()))  \(request.method)  \(request.operation)  \(status)  "
+      + "\(milliseconds(request.duration)) ms  \(request.received) B in  \(request.sent) B out\n"
+  }
+
+  private static func json(_ request: LoopbackWebServer.LoggedRequest) -> String {
+    JSON.members([
+      "time": .string(timestamp(Date())), "method": .string(request.method),
+      "operation": .string(request.operation), "status": .integer(request.status),
+      "milliseconds": .number(milliseconds(request.duration)),
+      "received": .integer(request.received), "sent": .integer(request.sent),
+    ]).text + "\n"
+  }
+}

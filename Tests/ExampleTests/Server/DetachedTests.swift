@@ -1,0 +1,97 @@
+import Foundation
+import Testing
+
+/// Proves S9.
+@Suite("cloudsync serve in the background, from a configuration", .timeLimit(.minutes(10)))
+struct DetachedTests {
+  private let tool: ServerTool
+
+  init() throws { tool = try ServerTool() }
+
+  private func write(_ name: String, _ text: String) throws -> String {
+    try text.write(toFile: tool.path(name), atomically: true, encoding: .utf8)
+    return tool.path(name)
+  }
+
+  @Test("A detached server is waited for and stopped, and logs its requests without tokens")
+  func detachedServerIsStopped() async throws {
+    let log = tool.path("requests.log")
+    let faults = try write("faults.txt", "# a bad day\nfail code=zoneBusy count=3\n\nhold-pushes\n")
+    let configuration = try write(
+      "cloud.json",
+      """
+      {"port": 0, "account": ["ada", "bob"], "fault-control": true, "data": "memory",
+       "faults": "\(faults)", "request-log": "\(log)", "container": "iCloud.test"}
+      """)
+    let ready = try await tool.good(
+      "serve", "--detach", "--json", "--config", configuration, "--account", "zoe")
+    let object = try JSONSerialization.jsonObject(with: Data(ready.utf8)) as? [String: Any]
+    let url = try #require(object?["url"] as? String)
+    let token = try #require(object?["controlToken"] as? String)
+    let accounts = try #require(object?["accounts"] as? [[String: String]])
+    // What the command line says counts.
+    #expect(accounts.map { $0["account"] } == ["zoe"])
+    let environment = ["CLOUDSYNC_SERVER": url, "CLOUDSYNC_CONTROL_TOKEN": token]
+    try await tool.good("wait", environment: environment)
+    let list = try await tool.good("faults", environment: environment)
+    #expect(list.contains("zoneBusy") && list.contains("pushes are held"), "\(list)")
+    let again = try await tool.good("faults", "apply", faults, environment: environment)
+    #expect(again.contains("2       fail"), "\(again)")
+    #expect(try await tool.good("stop", environment: environment) == "stopped\n")
+    let gone = try await tool.run(["wait", "--timeout", "1"], environment: environment)
+    #expect(gone.code == 69 && gone.errors.contains("no server was ready"), "\(gone.errors)")
+    #expect(try await tool.run(["stop"], environment: environment).code == 69)
+    let lines = try String(contentsOfFile: log, encoding: .utf8)
+    #expect(lines.contains(#""operation":"control/faults","status":200"#), "\(lines)")
+    #expect(!lines.contains(token) && !lines.contains("zoneBusy"))
+    let mode = try FileManager.default.attributesOfItem(atPath: log)[.posixPermissions] as? Int
+    #expect(mode == 0o600)
+  }
+
+  @Test("A detached server that can't start prints why and returns its exit code")
+  func detachedServerReportsFailure() async throws {
+    let run = try await tool.run(["serve", "--detach", "--data", tool.path("no/such/file")])
+    #expect(run.code == 66 && run.output.isEmpty)
+    #expect(run.errors.contains("check that its folder exists"), "\(run.errors)")
+  }
+
+  @Test("A configuration or a fault profile with a mistake is refused, with its name and line")
+  func mistakenFilesAreRefused() async throws {
+    for (text, words) in [
+      ("[]", "is not a JSON object"), (#"{"prot": 1}"#, "\"prot\"; did you mean port?"),
+      (#"{"port": true}"#, "is not one text or number"),
+      (#"{"port": ["1", "2"]}"#, "is not one text or number"),
+      (#"{"account": {}}"#, "is not a JSON object"),
+      (#"{"fault-control": "yes"}"#, "is not true or false"), (#"{"port": "x"}"#, "is not a port"),
+    ] {
+      let run = try await tool.run(["serve", "--config", try write("bad.json", text)])
+      #expect(run.code == 64 && run.errors.contains(words), "\(text): \(run.errors)")
+    }
+    for (text, words) in [
+      ("delay seconds=1\nflai code=x", "line 2 of"), ("fail code", "is not NAME=VALUE"),
+      ("faill", "did you mean fail?"),
+    ] {
+      let file = try write("bad.txt", text)
+      let run = try await tool.run(["serve", "--fault-control", "--faults", file])
+      #expect(run.code == 64 && run.errors.contains(words), "\(text): \(run.errors)")
+    }
+    let file = try write("bad.txt", "fail code=noSuchCode")
+    let wrong = try await tool.run(["serve", "--fault-control", "--faults", file])
+    #expect(wrong.code == 1 && wrong.errors.contains("code"), "\(wrong.errors)")
+    #expect(try await tool.run(["serve", "--faults", file]).errors.contains("--fault-control"))
+  }
+
+  @Test("The manual page contains the help of every command, and its characters mean themselves")
+  func manualPageHasEveryCommand() async throws {
+    let page = try await tool.good("man")
+    #expect(page.hasPrefix(".TH CLOUDSYNC 1 "))
+    for command in ["serve", "exec", "faults", "stop"] {
+      #expect(page.contains(".SS cloudsync \(command)\n.nf\nUsage: cloudsync \(command)"))
+    }
+    let commands = [".TH", ".SH", ".SS", ".nf", ".fi"]
+    for line in page.split(separator: "\n") where line.hasPrefix(".") || line.hasPrefix("'") {
+      #expect(commands.contains { line.hasPrefix($0) }, "\(line)")
+    }
+    #expect(!page.replacing("\\-", with: "").replacing("\\e", with: "").contains("\\\n"))
+  }
+}
