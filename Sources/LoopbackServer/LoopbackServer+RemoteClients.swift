@@ -38,6 +38,15 @@ extension LoopbackServer {
   /// The server's limits.
   package var limits: ServerLimits { executor.limits }
 
+  /// The given name and the family name of an account's user; `nil` if there is no such account.
+  package func person(
+    of account: String
+  ) throws(CloudError) -> (givenName: String?, familyName: String?)? {
+    try executor.inspect { _, storage in
+      try storage.account(named: account).map { ($0.person.givenName, $0.person.familyName) }
+    }
+  }
+
   /// The key for signing tokens, derived from the storage's secret and stable across restarts.
   ///
   /// - Throws: `networkFailure` after the server was closed.

@@ -16,6 +16,7 @@ enum ControlEndpoint: String, CaseIterable {
   case importArchive = "import"
   case reset
   case stop
+  case keys
 
   /// The prefix of every control path.
   static let prefix = "/cloudsync/1/"
@@ -32,7 +33,7 @@ enum ControlEndpoint: String, CaseIterable {
     case .status, .accounts, .databases, .zones, .records, .changes, .subscriptions, .devices,
       .requests, .events:
       ["GET", "HEAD"]
-    case .faults: ["GET", "HEAD", "POST"]
+    case .faults, .keys: ["GET", "HEAD", "POST"]
     case .signIn, .importArchive, .reset, .stop: ["POST"]
     // Answering HEAD would cost as much as the whole archive.
     case .exportArchive: ["GET"]

@@ -204,6 +204,13 @@ extension ControlRoutes {
     case .exportArchive: throw HTTPRefusal(404, "an archive is not JSON")
     case .importArchive: return try importArchive(request.body)
     case .reset: return try reset(request.body)
+    case .keys:
+      if request.head.method == "POST" {
+        try changeKeys(request.body)
+      } else {
+        _ = try ControlQuery(request.head.query, knowing: [])
+      }
+      return try keys()
     case .stop:
       try ControlArguments(request.body).finish()
       guard let stop else {

@@ -24,6 +24,7 @@ struct ServiceRoutes: Sendable {
   let server: LoopbackServer
   let tokens: AccessTokens
   let courier: WebCourier
+  let keys: ServerKeys
   /// The URL by which clients reach the server, for the URLs in a response.
   var baseURL: String
   private let paths = KnownPaths()
@@ -32,6 +33,7 @@ struct ServiceRoutes: Sendable {
     self.server = server
     self.tokens = tokens
     self.courier = courier
+    keys = ServerKeys(server: server, clock: tokens.clock)
     self.baseURL = baseURL
   }
 
@@ -73,8 +75,13 @@ struct ServiceRoutes: Sendable {
     }
     let methods = ServiceRoutes.methods(of: path)
     guard methods.contains(head.method) else { return .refuse(.wrongMethod(methods)) }
-    let finding = finding(QueryItems(head.query), path)
-    if let refusal = refusal(of: finding, path) { return .refuse(refusal) }
+    if ServerKeys.isSigned(head) {
+      do throws(CloudError) { try keys.check(head, path) } catch {
+        return .refuse(.badSignature(error))
+      }
+    } else if let refusal = refusal(of: finding(QueryItems(head.query), path), path) {
+      return .refuse(refusal)
+    }
     return .accept(
       bodyBytes: path.endpoint == .recordsModify
         ? ServiceRoutes.savingBytes : ServiceRoutes.askingBytes)
@@ -110,6 +117,7 @@ struct ServiceRoutes: Sendable {
       return .failure(404, "NOT_FOUND", "no such endpoint")
     }
     let items = QueryItems(request.head.query)
+    if ServerKeys.isSigned(request.head) { return await answerSigned(request, items, path) }
     let finding = finding(items, path)
     if let refusal = refusal(of: finding, path) { return refusal }
     var bearer: AccessTokens.Bearer?
@@ -120,6 +128,20 @@ struct ServiceRoutes: Sendable {
       response?.fields.append(.init(name: EnvelopeHeader.webToken, value: next))
     }
     return response
+  }
+
+  /// The response to a request that a program signed; its key's account makes the changes.
+  private func answerSigned(
+    _ request: HTTPRequest, _ items: QueryItems, _ path: ServicePath
+  ) async -> HTTPResponse? {
+    do throws(CloudError) {
+      try keys.check(request.head, path)
+      let account = try keys.account(of: request.head, body: request.body)
+      let bearer = AccessTokens.Bearer(account: account, container: nil, issued: tokens.clock())
+      return await answer(request, items, path, bearer)
+    } catch {
+      return .badSignature(error)
+    }
   }
 
   private func answer(
@@ -203,8 +225,7 @@ struct ServiceRoutes: Sendable {
     case .invalidAPIToken:
       .failure(
         401, "AUTHENTICATION_FAILED",
-        "the ckAPIToken is missing or not valid for this container; server-to-server "
-          + "signatures are not supported")
+        "the ckAPIToken is missing or not valid for this container")
     case .invalidWebToken:
       .failure(
         421, "AUTHENTICATION_REQUIRED", "the ckWebAuthToken is invalid or has expired",
@@ -353,6 +374,11 @@ extension HTTPResponse {
         "uuid": .string(UUID().uuidString), "serverErrorCode": .string(code),
         "reason": .string(reason), "redirectURL": redirect.map { .string($0) },
       ]))
+  }
+
+  /// The response to a signed request that is not accepted.
+  fileprivate static func badSignature(_ error: CloudError) -> HTTPResponse {
+    failure(401, "AUTHENTICATION_FAILED", error.message)
   }
 
   /// The response to a method that the path does not allow.

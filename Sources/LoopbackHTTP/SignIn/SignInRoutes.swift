@@ -72,7 +72,9 @@ struct SignInRoutes: Sendable {
           200,
           .members([
             "container": .string(container),
-            "accounts": .array(try server.accounts().map { .string($0.name) }),
+            "accounts": .array(
+              try server.accounts().filter { !$0.name.hasPrefix(ServerKeys.accountPrefix) }
+                .map { .string($0.name) }),
           ]))
       }
       _ = try server.user(of: account)

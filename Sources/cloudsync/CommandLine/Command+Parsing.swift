@@ -6,7 +6,7 @@ extension Command {
     valued: [
       "port", "data", "container", "server", "control-token", "environment", "zone", "limit",
       "output", "member", "scope", "after", "host", "public-url", "import",
-      "export-on-exit", "config", "request-log", "faults", "timeout",
+      "export-on-exit", "config", "request-log", "faults", "timeout", "name",
     ],
     repeated: ["account", "allow-origin", "allow-host", "trusted-proxy"],
     flags: ["json", "help", "version", "fault-control", "public", "yes", "detach"])
@@ -69,6 +69,7 @@ extension Command {
         return .applyFaults(path: try arguments.word("the file with the faults"), address)
       }
       return .faults(Faults(verb: try Faults.Verb(&arguments), address: address))
+    case "keys": return .keys(try Keys(&arguments, environment))
     case "export", "import", "reset":
       return .archives(
         Archives(

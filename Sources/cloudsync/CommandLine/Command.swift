@@ -13,6 +13,7 @@ enum Command {
   case faults(Faults)
   case applyFaults(path: String, Address)
   case archives(Archives)
+  case keys(Keys)
   case showState(path: String, member: String?, limit: Int)
   case compareStates(old: String, new: String, member: String?)
   case showTrace(path: String)
@@ -37,6 +38,7 @@ enum Command {
     case .applyFaults(let path, let address):
       return try await Faults.apply(FaultProfile(path), to: address, output)
     case .archives(let archives): return try await archives.run(output)
+    case .keys(let keys): return try await keys.run(output)
     case .showState(let path, let member, let limit):
       return try States.show(path, member: member, limit: limit, output)
     case .compareStates(let old, let new, let member):

@@ -47,6 +47,9 @@ extension Completion {
       if words.count == 1 { return list(["list", "add", "apply", "remove", "clear"]) }
       if words == ["faults", "apply"] { return nil }
       return words == ["faults", "add"] ? list(faultActionNames) : []
+    case "keys":
+      return words.count == 1
+        ? list(["list", "add", "remove"]) : words == ["keys", "add"] ? nil : []
     case "state": return words.count == 1 ? list(["show", "diff"]) : nil
     case "trace", "import": return nil
     default: return []

@@ -101,7 +101,7 @@ struct ConsolePageTests {
       Issue.record("the page does not know \(code)")
     }
     let unused: Set<ControlEndpoint> = [
-      .signIn, .requests, .exportArchive, .importArchive, .reset, .stop,
+      .signIn, .requests, .exportArchive, .importArchive, .reset, .stop, .keys,
     ]
     for endpoint in ControlEndpoint.allCases
     where !unused.contains(endpoint) && !script.contains("'\(endpoint.rawValue)'") {
