@@ -13,14 +13,11 @@ enum P256 {
   private static let coefficient = field.form(
     UInt256(
       0x5AC6_35D8_AA3A_93E7, 0xB3EB_BD55_7698_86BC, 0x651D_06B0_CC53_B0F6, 0x3BCE_3C3E_27D2_604B))
-  private static let base = Point(
-    x: field.form(
-      UInt256(
-        0x6B17_D1F2_E12C_4247, 0xF8BC_E6E5_63A4_40F2, 0x7703_7D81_2DEB_33A0, 0xF4A1_3945_D898_C296)),
-    y: field.form(
-      UInt256(
-        0x4FE3_42E2_FE1A_7F9B, 0x8EE7_EB4A_7C0F_9E16, 0x2BCE_3357_6B31_5ECE, 0xCBB6_4068_37BF_51F5))
-  )
+  private static let base = Point(x: field.form(baseX), y: field.form(baseY))
+  private static let baseX = UInt256(
+    0x6B17_D1F2_E12C_4247, 0xF8BC_E6E5_63A4_40F2, 0x7703_7D81_2DEB_33A0, 0xF4A1_3945_D898_C296)
+  private static let baseY = UInt256(
+    0x4FE3_42E2_FE1A_7F9B, 0x8EE7_EB4A_7C0F_9E16, 0x2BCE_3357_6B31_5ECE, 0xCBB6_4068_37BF_51F5)
 
   /// A point of the curve in Jacobian coordinates, in Montgomery's form; `z` is zero at infinity.
   struct Point: Hashable, Sendable {

@@ -28,8 +28,8 @@ struct SignatureTests {
   }
 
   /// Message, both coordinates of the key, r and s. The first two are of RFC 6979, A.2.5; the
-  /// others are of keys and nonces at the ends of their range, where sums of points are doublings and
-  /// multiples are short.
+  /// others are of keys and nonces at the ends of their range, where sums of points are doublings
+  /// and multiples are short.
   static let vectors = [
     (
       "sample", "60FED4BA255A9D31C961EB74C6356D68C049B8923B61FA6CE669622E60F29FB6",
