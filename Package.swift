@@ -118,7 +118,11 @@ let package = Package(
     // layer 4
     module(
       "LoopbackHTTP", ["LoopbackServer", "WebServices", "CloudProtocol", "Records", "CEpoll"],
-      resources: ["html", "css", "js"].map { .embedInCode("Console/console.\($0)") }),
+      resources: [
+        "console.html", "console.css", "console.js", "console-query.js", "console-form.js",
+        "console-record.js", "console-tables.js", "console-records.js", "console-faults.js",
+        "console-feed.js",
+      ].map { .embedInCode("Console/\($0)") }),
     module("CloudKit", ["CloudSync", "LoopbackServer", "CloudProtocol"]),
     module("SyncedStore", ["CloudSync", "DurableFiles", "Disk"]),
     module("StateInspection", ["CloudSync", "SyncMachine", "WebServices", "Records"]),

@@ -124,7 +124,8 @@ public final class LoopbackWebServer: Sendable {
     routes = ServiceRoutes(server: server, tokens: tokens, courier: courier, baseURL: url)
     let control = ControlRoutes(
       server: server, token: controlToken, allowsFaults: options.allowsFaultControl,
-      signIn: { tokens.webToken(for: $0) }, clock: httpOptions.clock, metrics: metrics)
+      signIn: { tokens.webToken(for: $0) }, apiToken: tokens.apiToken(), clock: httpOptions.clock,
+      metrics: metrics)
     let http = http
     metrics.add([
       .init(name: "connections", help: "Open connections.") { [weak http] in

@@ -109,14 +109,18 @@ final class Browser {
   /// The visible texts of all elements that a selector finds.
   func texts(_ selector: String) async throws -> [String] {
     let all = "document.querySelectorAll(\(Self.quoted(selector)))"
-    let json = try await text("JSON.stringify([...\(all)].map(one => one.innerText))")
+    let json = try await text(
+      """
+      JSON.stringify([...\(all)].filter(one => one.checkVisibility()
+        || getComputedStyle(one).display === 'contents').map(one => one.innerText))
+      """)
     return try JSONDecoder().decode([String].self, from: Data(json.utf8))
   }
 
   /// Waits until an expression is true in the page, looking with each frame that it draws.
   ///
   /// The limit only ends a test that failed, with the text of the page.
-  func wait(for condition: String, limit: Int = 60) async throws {
+  func wait(for condition: String, limit: Int = 30) async throws {
     try await read(
       """
       new Promise((done, fail) => {

@@ -8,10 +8,13 @@ struct ConsoleTests {
     try await ConsoleWorld.run(["bread", "milk"]) { world in
       let page = world.browser
       try await page.wait(for: "says('main h2', '2 records')")
-      let (names, fields) = (try await page.texts(".record h4"), try await page.texts(".record dl"))
-      #expect(names == ["bread", "milk"])
-      #expect(fields == ["title\nMilk\nstring", "title\nMilk\nstring"])
       try await page.picture("records")
+      #expect(try await page.texts("tbody th a") == ["bread", "milk"])
+      #expect(try await page.texts("td:nth-child(2)") == ["Milk", "Milk"])
+      try await page.click("tbody th a", "milk")
+      try await page.wait(for: "says('#recordView h3', 'milk')")
+      #expect(try await page.texts(".fields > div") == ["title\nMilk\ntext"])
+      try await page.picture("record")
     }
   }
 }

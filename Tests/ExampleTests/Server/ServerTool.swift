@@ -104,7 +104,10 @@ struct ServedCloud {
   ///
   /// - Returns: The status of the answer.
   @discardableResult
-  func save(_ name: String, account: String = "default") async throws -> Int {
+  func save(
+    _ name: String, account: String = "default", operation: String = "create",
+    title: String = "Milk"
+  ) async throws -> Int {
     let path = "/database/1/iCloud.test/development/private/records/modify"
     let token = try #require(webAuthTokens[account])
     let url = try #require(
@@ -112,10 +115,10 @@ struct ServedCloud {
     var request = URLRequest(url: url)
     request.httpMethod = "POST"
     let record: [String: Any] = [
-      "recordType": "Note", "recordName": name, "fields": ["title": ["value": "Milk"]],
+      "recordType": "Note", "recordName": name, "fields": ["title": ["value": title]],
     ]
     request.httpBody = try JSONSerialization.data(
-      withJSONObject: ["operations": [["operationType": "create", "record": record]]])
+      withJSONObject: ["operations": [["operationType": operation, "record": record]]])
     let (_, response) = try await URLSession.shared.data(for: request)
     return (response as? HTTPURLResponse)?.statusCode ?? 0
   }
