@@ -120,8 +120,8 @@ let package = Package(
       "LoopbackHTTP", ["LoopbackServer", "WebServices", "CloudProtocol", "Records", "CEpoll"],
       resources: [
         "console.html", "console.css", "console.js", "console-query.js", "console-form.js",
-        "console-record.js", "console-tables.js", "console-records.js", "console-faults.js",
-        "console-feed.js",
+        "console-record.js", "console-tables.js", "console-records.js", "console-people.js",
+        "console-faults.js", "console-feed.js",
       ].map { .embedInCode("Console/\($0)") }),
     module("CloudKit", ["CloudSync", "LoopbackServer", "CloudProtocol"]),
     module("SyncedStore", ["CloudSync", "DurableFiles", "Disk"]),

@@ -88,7 +88,7 @@ async function follow() {
 
 function open() {
   at('tokenForm').hidden = true;
-  at('contents').hidden = at('leave').hidden = false;
+  at('contents').hidden = at('leave').hidden = at('actingLine').hidden = false;
   feed = [];
   live('wait', 'Connecting');
   follow();
@@ -97,6 +97,7 @@ function open() {
 function start() {
   prepareFaults();
   prepareFinder();
+  prepareAccounts();
   at('tokenForm').addEventListener('submit', event => {
     event.preventDefault();
     token = at('token').value.trim();
@@ -118,6 +119,7 @@ function start() {
     }
     state.pages = 1;
     closeForm();
+    showFinder(chosen());
     refresh();
   });
   takeToken();

@@ -30,7 +30,7 @@ class PredicateReader {
       '(-?\\d+(?:\\.\\d+)?(?:[eE][-+]?\\d+)?)', '([\\p{L}_][\\p{L}\\p{N}_.]*(?::\\w+:)?)',
       '(<=|>=|==|!=|<>|[=<>{}(),]))'].join('|'), 'uy');
     while (text.slice(pattern.lastIndex).trim()) {
-      const column = pattern.lastIndex + 1;
+      const column = pattern.lastIndex + text.slice(pattern.lastIndex).search(/\S/) + 1;
       const found = pattern.exec(text);
       if (!found) throw new Refused(400, 'Unreadable at column ' + column + '.');
       const [, quoted, number, word, sign] = found;

@@ -2,7 +2,9 @@
 
 function showRecord(place, record, fresh) {
   const here = zonePlace(place);
-  const rows = record ? [{record, place: here}] : [];
+  // A share shows the accounts that there are.
+  const accounts = record && record.recordType === shareType ? state.accounts : null;
+  const rows = record ? [{record, place: here, accounts}] : [];
   const view = at('recordView');
   view.dataset.none = 'There is no record with the name ' + place.record + ' here.';
   fill(view, rows, row => address({...here, record: row.record.recordName}),
@@ -24,11 +26,14 @@ function buildRecord({record, place}, fresh) {
     make('div', {}, make('h3', {}, make('bdi', {}, record.recordName)),
       span('dim', record.recordType), ...links),
     fields.length ? make('dl', {class: 'fields'}, ...fields)
-      : make('p', {class: 'dim'}, 'No fields.'),
+      : record.recordType === shareType ? null : make('p', {class: 'dim'}, 'No fields.'),
     make('p', {class: 'dim meta'}, 'modified ', ...when(record.modified), ' · created ',
       ...when(record.created), ' · tag ' + record.recordChangeTag),
+    record.recordType === shareType ? buildShare(place, record) : null,
     make('div', {class: 'row'},
       button('Edit', 'edit', {class: 'strong'}, () => openForm(record)),
+      place.scope === 'private' && !record.share && record.recordType !== shareType
+        ? button('Share', 'share', {}, () => share(place, record)) : null,
       button('Delete', 'delete', {class: 'risky'}, () => remove(place, record))));
 }
 

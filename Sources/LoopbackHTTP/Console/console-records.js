@@ -16,7 +16,9 @@ function address(place) {
 function chosen() {
   const parts = new URLSearchParams(location.hash.slice(1));
   if (!parts.get('container')) return null;
-  return Object.fromEntries(placeNames.map(name => [name, parts.get(name) || '']));
+  const place = Object.fromEntries(placeNames.map(name => [name, parts.get(name) || '']));
+  return {...place, environment: place.environment || 'development',
+    scope: place.scope || (place.account ? 'private' : 'public')};
 }
 
 const same = (one, other) => ['container', 'environment', 'scope', 'account']
@@ -57,8 +59,7 @@ async function load() {
   }
   state.place = place;
   state.zones = null;
-  const names = state.accounts.map(account => account.account);
-  if (!names.includes(state.acting)) state.acting = names[0] || '';
+  showActing();
   at('wrong').textContent = '';
   try {
     if (place) await loadPlace(place);
@@ -275,10 +276,4 @@ function buildSubscription(one) {
   return make('li', {class: 'line'}, span('name', one.subscriptionID),
     span('dim', one.subscriptionType + zone + type),
     one.firesOn ? span('dim end', 'on ' + one.firesOn.join(', ')) : null);
-}
-
-function buildAccount(account) {
-  return make('li', {class: 'line'}, span('name', account.account),
-    account.quota === undefined ? null : span('dim', 'at most ' + size(account.quota)),
-    make('span', {class: 'dim end name'}, account.userRecordName));
 }

@@ -44,7 +44,8 @@ function showTables(place, records, newest, fresh) {
   for (const record of records) {
     types.set(record.recordType, [...(types.get(record.recordType) || []), record]);
   }
-  const rows = [...types].map(([type, records]) => ({
+  const ordered = [...types].sort(([one], [other]) => (one < other ? -1 : 1));
+  const rows = ordered.map(([type, records]) => ({
     type, place: place && zonePlace(place), asked: place.type, where: place.where,
     sort: place.sort, columns: columnsOf(type), known: [...fieldTypesOf(type).keys()],
     rows: (place.type ? records : sorted(records, place.sort)).map(record => ({

@@ -58,9 +58,10 @@ async function session(account) {
   return sessions.get(account);
 }
 
-// The account that a request for a place is sent by: the owner of the database, else the chosen.
+// The account that a request for a place is sent by: the named one, the owner of the database, or
+// the chosen one.
 function actor(place) {
-  return (place.scope !== 'public' && place.account) || state.acting;
+  return place.as || (place.scope !== 'public' && place.account) || state.acting;
 }
 
 async function serve(place, operation, body, tries = 0) {
@@ -107,7 +108,7 @@ function forget(reason) {
   sessionStorage.removeItem(key);
   token = '';
   sessions.clear();
-  at('contents').hidden = at('leave').hidden = true;
+  at('contents').hidden = at('leave').hidden = at('actingLine').hidden = true;
   at('tokenForm').hidden = false;
   at('refused').textContent = reason || '';
   at('totals').textContent = '';
