@@ -121,7 +121,7 @@ let package = Package(
       resources: [
         "console.html", "console.css", "console.js", "console-query.js", "console-form.js",
         "console-record.js", "console-tables.js", "console-records.js", "console-people.js",
-        "console-faults.js", "console-feed.js",
+        "console-data.js", "console-faults.js", "console-feed.js",
       ].map { .embedInCode("Console/\($0)") }),
     module("CloudKit", ["CloudSync", "LoopbackServer", "CloudProtocol"]),
     module("SyncedStore", ["CloudSync", "DurableFiles", "Disk"]),

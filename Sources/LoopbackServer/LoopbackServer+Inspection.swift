@@ -1,4 +1,4 @@
-import CloudMachine
+package import CloudMachine
 public import CloudProtocol
 public import Records
 
@@ -91,6 +91,17 @@ extension LoopbackServer {
   ) throws(CloudError) -> [ZoneID] {
     try read(container, account, environment) { database, storage in
       try storage.zones(in: database).filter { $0.deletion == nil }.map(\.id)
+    }
+  }
+
+  /// The record types of a container's environment with their fields, by name, and whether saves
+  /// can't add any.
+  package func recordTypes(
+    container: String, environment: CloudEnvironment
+  ) throws(CloudError) -> (types: [RecordTypeRow], isClosed: Bool) {
+    try executor.inspect { _, storage in
+      let types = try storage.recordTypes(of: container, in: environment)
+      return (types, try storage.schema(of: container, in: environment)?.isClosed ?? false)
     }
   }
 

@@ -18,8 +18,8 @@ enum ConsolePage {
     PackageResources.console_js, PackageResources.console_query_js,
     PackageResources.console_form_js, PackageResources.console_record_js,
     PackageResources.console_tables_js, PackageResources.console_records_js,
-    PackageResources.console_people_js, PackageResources.console_faults_js,
-    PackageResources.console_feed_js,
+    PackageResources.console_people_js, PackageResources.console_data_js,
+    PackageResources.console_faults_js, PackageResources.console_feed_js,
   ].map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")
 
   /// The style sheet.

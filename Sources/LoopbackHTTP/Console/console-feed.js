@@ -22,7 +22,7 @@ function failed(error) {
 }
 
 function buildEvent(event) {
-  const line = make('li', {class: 'line'}, clock(event.time));
+  const line = make('span', {class: 'line'}, clock(event.time));
   if (event.kind === 'request') {
     const {device, kind, itemCount, outcome, code} = event.request;
     line.append(span('name', device), make('span', {}, kind),
@@ -39,7 +39,34 @@ function buildEvent(event) {
   } else {
     line.append(span('warn', event.kind));
   }
-  return line;
+  return make('li', {}, make('details', {}, make('summary', {'data-name': 'event '
+    + event.number}, line), buildDetails(event)));
+}
+
+// The parts of an event, by name.
+function buildDetails({number, kind, request, push, administration}) {
+  const {outcome, code, itemCount, milliseconds, ...parts} = request || {};
+  const rows = request ? {
+    operation: parts.kind, items: itemCount, outcome: outcome + (code ? ': ' + code : ''),
+    duration: milliseconds === undefined ? undefined : milliseconds + ' ms',
+    device: parts.device, account: parts.account, container: parts.container,
+    environment: parts.environment, database: parts.database, 'request ID': parts.requestID,
+  } : {event: number, kind, ...push, ...administration};
+  return make('dl', {class: 'details'}, ...Object.entries(rows)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => make('div', {}, make('dt', {}, name),
+      make('dd', {}, make('bdi', {}, String(value))))));
+}
+
+const feedKinds = {
+  all: () => true, requests: ({kind}) => kind === 'request', pushes: ({kind}) => kind === 'push',
+  failures: ({request, push}) => (request && request.outcome === 'failed')
+    || (push && push.fate !== 'delivered'),
+};
+
+function showFeed() {
+  fill(at('feed'), feed.filter(feedKinds[at('feedKind').value]), event => event.number,
+    buildEvent);
 }
 
 const isOwnReading = ({kind, request}) => kind === 'request' && request.device === ownDevice
@@ -48,7 +75,7 @@ const isOwnReading = ({kind, request}) => kind === 'request' && request.device =
 function showEvents(page, anew) {
   if (anew) feed = [];
   feed = page.events.slice().reverse().concat(feed).slice(0, feedLength);
-  fill(at('feed'), feed, event => event.number, buildEvent);
+  showFeed();
 }
 
 const pause = milliseconds => new Promise(done => setTimeout(done, milliseconds));
@@ -98,6 +125,7 @@ function start() {
   prepareFaults();
   prepareFinder();
   prepareAccounts();
+  prepareData();
   at('tokenForm').addEventListener('submit', event => {
     event.preventDefault();
     token = at('token').value.trim();

@@ -2,7 +2,7 @@
 
 const state = {
   databases: [], place: null, zones: null, status: {}, pages: 1, tags: new Map(),
-  tagsOf: '', devices: [], accounts: [], acting: '', records: [], record: null,
+  tagsOf: '', devices: [], accounts: [], acting: '', changeCount: 40,
 };
 const placeNames = ['container', 'environment', 'scope', 'account', 'zone', 'owner', 'record',
   'type', 'where', 'sort'];
@@ -69,6 +69,8 @@ async function load() {
     at('wrong').textContent = error.message;
     showZone(place, {records: [], count: 0, changes: [], isQuery: true}, []);
   }
+  showSchema(place ? await ask('schema', {container: place.container,
+    environment: place.environment}) : {recordTypes: []});
   showAround();
   if (status.faultControl) showFaults(await ask('faults'));
 }
@@ -99,7 +101,7 @@ async function loadPlace(place) {
 // A zone's records from the control interface, which no fault delays; a query is a request.
 async function loadZone(place) {
   const zone = {...query(place), zone: place.zone};
-  const log = ask('changes', {...zone, latest: 40});
+  const log = ask('changes', {...zone, latest: state.changeCount, limit: 10000});
   if (place.record) {
     const answer = await ask('records', {...zone, numbersAsStrings: true, record: place.record});
     return {...answer, changes: (await log).changes.reverse()};
@@ -256,7 +258,8 @@ function showZone(place, {records, count, newest, changes, isQuery}, subscriptio
   at('recordView').hidden = !isOne;
   if (isOne) showRecord(place, records[0], fresh);
   else showTables(place, records, newest, fresh);
-  Object.assign(state, {tags, tagsOf: here, records});
+  Object.assign(state, {tags, tagsOf: here});
+  at('moreChanges').hidden = changes.length < state.changeCount;
   fill(at('changes'), changes, change => here + '\n' + change.sequence, buildChange);
   fill(at('subscriptions'), subscriptions, one => here + '\n' + one.subscriptionID,
     buildSubscription);

@@ -7,6 +7,7 @@ enum ControlEndpoint: String, CaseIterable {
   case records
   case changes
   case subscriptions
+  case schema
   case devices
   case requests
   case events
@@ -28,7 +29,7 @@ enum ControlEndpoint: String, CaseIterable {
   /// The allowed methods.
   var methods: [String] {
     switch self {
-    case .status, .accounts, .databases, .zones, .records, .changes, .subscriptions, .devices,
+    case .status, .accounts, .databases, .zones, .records, .changes, .subscriptions, .schema, .devices,
       .requests, .events:
       ["GET", "HEAD"]
     case .faults: ["GET", "HEAD", "POST"]

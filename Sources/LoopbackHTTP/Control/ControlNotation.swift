@@ -1,3 +1,4 @@
+import CloudMachine
 import CloudProtocol
 import LoopbackServer
 import Records
@@ -45,6 +46,17 @@ enum ControlNotation {
     ])
   }
 
+  static func json(_ field: FieldRow) -> JSON {
+    .members([
+      "name": .string(field.key), "kind": text(field.shape.map { "\($0.kind)" }),
+      "element": text(field.shape?.element.map { "\($0)" }),
+      "isEncrypted": field.shape?.isEncrypted == true ? .bool(true) : nil,
+      "queryable": .bool(field.indexes.contains(.queryable)),
+      "sortable": .bool(field.indexes.contains(.sortable)),
+      "searchable": .bool(field.indexes.contains(.searchable)),
+    ])
+  }
+
   static func json(_ entry: RequestEntry) -> JSON {
     var outcome = "pending"
     var code: CloudError.Code?
@@ -59,6 +71,9 @@ enum ControlNotation {
       "environment": .string(entry.environment.rawValue),
       "database": .string(entry.database.pathName), "kind": .string(entry.kind.rawValue),
       "itemCount": .integer(entry.itemCount), "requestID": .string(entry.requestID),
+      "milliseconds": entry.seconds.flatMap { Int64(exactly: ($0 * 1000).rounded()) }.map {
+        .integer($0)
+      },
       "outcome": .string(outcome), "code": code.map { .string("\($0)") },
     ])
   }

@@ -119,6 +119,25 @@ extension ControlRoutes {
     return .members(["subscriptions": .array(subscriptions.map { notation.json($0) })])
   }
 
+  func schema(_ head: HTTPRequestHead) throws(HTTPRefusal) -> JSON {
+    let query = try ControlQuery(head.query, knowing: ["container", "environment"])
+    let container = try query.text("container")
+    let environment = try query.word("environment", or: CloudEnvironment.development) {
+      $0.rawValue
+    }
+    let schema = try ask { () throws(CloudError) in
+      try server.recordTypes(container: container, environment: environment)
+    }
+    return .members([
+      "recordTypes": .array(
+        schema.types.map {
+          .members([
+            "recordType": .string($0.id.name), "fields": .array($0.fields.map(ControlNotation.json)),
+          ])
+        }), "isClosed": .bool(schema.isClosed),
+    ])
+  }
+
   /// The JSON notation for the database, without the members that only this package's engine reads.
   private func notation(of name: DatabaseName) throws(HTTPRefusal) -> Notation {
     var user: UserID?

@@ -188,6 +188,7 @@ extension ControlRoutes {
     case .records: return try records(head)
     case .changes: return try changes(head)
     case .subscriptions: return try subscriptions(head)
+    case .schema: return try schema(head)
     case .devices: return try devices(head)
     case .requests: return try requests(head)
     case .events: return try await events(head)

@@ -48,17 +48,18 @@ final class Browser {
 
   /// Ends the browser, and waits until it is gone.
   func close() async throws {
-    session = ""
-    try await send("Browser.close")
+    try await send("Browser.close", toPage: false)
     _ = await process.exitCode()
   }
 
-  /// Sends a command and returns its result.
+  /// Sends a command to the page, or to the browser, and returns its result.
   @discardableResult
-  func send(_ method: String, _ parameters: [String: Any] = [:]) async throws -> [String: Any] {
+  func send(
+    _ method: String, _ parameters: [String: Any] = [:], toPage: Bool = true
+  ) async throws -> [String: Any] {
     lastNumber += 1
     var message: [String: Any] = ["id": lastNumber, "method": method, "params": parameters]
-    if !session.isEmpty { message["sessionId"] = session }
+    if toPage, !session.isEmpty { message["sessionId"] = session }
     var bytes = try JSONSerialization.data(withJSONObject: message)
     bytes.append(0)
     try input.fileHandleForWriting.write(contentsOf: bytes)

@@ -104,7 +104,7 @@ struct ConsolePageTests {
       Issue.record("the page does not know \(code)")
     }
     let unused: Set<ControlEndpoint> = [
-      .requests, .exportArchive, .importArchive, .reset,
+      .requests,
     ]
     for endpoint in ControlEndpoint.allCases
     where !unused.contains(endpoint) && !script.contains("'\(endpoint.rawValue)'") {
@@ -112,7 +112,7 @@ struct ConsolePageTests {
     }
     let both = script + ConsolePage.markup
     let withoutForm: Set<FaultAction> = [
-      .deliverPush, .person, .eraseData, .deploySchema, .setIndexes, .forgetRequests,
+      .deliverPush, .person, .eraseData, .deploySchema, .forgetRequests,
     ]
     for action in FaultAction.allCases where !withoutForm.contains(action) {
       let isThere =
