@@ -60,6 +60,8 @@ async function load() {
   state.place = place;
   state.zones = null;
   showActing();
+  const schema = place ? await ask('schema',
+    {container: place.container, environment: place.environment}) : {recordTypes: []};
   at('wrong').textContent = '';
   try {
     if (place) await loadPlace(place);
@@ -69,8 +71,7 @@ async function load() {
     at('wrong').textContent = error.message;
     showZone(place, {records: [], count: 0, changes: [], isQuery: true}, []);
   }
-  showSchema(place ? await ask('schema', {container: place.container,
-    environment: place.environment}) : {recordTypes: []});
+  showSchema(schema);
   showAround();
   if (status.faultControl) showFaults(await ask('faults'));
 }
@@ -233,8 +234,10 @@ function link(place, label, detail, current) {
 
 function showZone(place, {records, count, newest, changes, isQuery}, subscriptions) {
   const path = place ? [place.container, place.environment, place.account, place.scope] : [];
-  at('path').replaceChildren(path.filter(Boolean).join(' / '), ...place && place.record
-    ? [' / ', make('a', {href: address(zonePlace(place))}, 'all records of the zone')] : []);
+  const back = place && place.record ? [address(zonePlace(place))] : [];
+  fill(at('path'), [...path.filter(Boolean), ...back], part => part, part => back.includes(part)
+    ? make('a', {href: part, 'data-name': 'back'}, 'all records of the zone')
+    : make('bdi', {}, part));
   at('zone').textContent = place ? place.zone
     || (place.scope === 'shared' ? 'Shared with ' + place.account : 'No zone yet')
     : 'Nothing stored yet';

@@ -29,7 +29,8 @@ enum ControlEndpoint: String, CaseIterable {
   /// The allowed methods.
   var methods: [String] {
     switch self {
-    case .status, .accounts, .databases, .zones, .records, .changes, .subscriptions, .schema, .devices,
+    case .status, .accounts, .databases, .zones, .records, .changes, .subscriptions, .schema,
+      .devices,
       .requests, .events:
       ["GET", "HEAD"]
     case .faults: ["GET", "HEAD", "POST"]

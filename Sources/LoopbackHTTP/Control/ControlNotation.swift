@@ -1,4 +1,3 @@
-import CloudMachine
 import CloudProtocol
 import LoopbackServer
 import Records
@@ -46,14 +45,13 @@ enum ControlNotation {
     ])
   }
 
-  static func json(_ field: FieldRow) -> JSON {
+  static func json(_ field: ServerField) -> JSON {
     .members([
-      "name": .string(field.key), "kind": text(field.shape.map { "\($0.kind)" }),
-      "element": text(field.shape?.element.map { "\($0)" }),
-      "isEncrypted": field.shape?.isEncrypted == true ? .bool(true) : nil,
-      "queryable": .bool(field.indexes.contains(.queryable)),
-      "sortable": .bool(field.indexes.contains(.sortable)),
-      "searchable": .bool(field.indexes.contains(.searchable)),
+      "name": .string(field.name), "kind": text(field.kind.map { "\($0)" }),
+      "element": text(field.element.map { "\($0)" }),
+      "isEncrypted": field.isEncrypted ? .bool(true) : nil,
+      "queryable": .bool(field.isQueryable), "sortable": .bool(field.isSortable),
+      "searchable": .bool(field.isSearchable),
     ])
   }
 

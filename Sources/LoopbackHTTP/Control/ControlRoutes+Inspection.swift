@@ -132,7 +132,8 @@ extension ControlRoutes {
       "recordTypes": .array(
         schema.types.map {
           .members([
-            "recordType": .string($0.id.name), "fields": .array($0.fields.map(ControlNotation.json)),
+            "recordType": .string($0.name),
+            "fields": .array($0.fields.map(ControlNotation.json)),
           ])
         }), "isClosed": .bool(schema.isClosed),
     ])

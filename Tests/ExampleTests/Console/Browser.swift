@@ -121,7 +121,7 @@ final class Browser {
   /// Waits until an expression is true in the page, looking with each frame that it draws.
   ///
   /// The limit only ends a test that failed, with the text of the page.
-  func wait(for condition: String, limit: Int = 30) async throws {
+  func wait(for condition: String, limit: Int = 90) async throws {
     try await read(
       """
       new Promise((done, fail) => {
@@ -170,10 +170,10 @@ final class Browser {
       (() => {
         const one = \(place);
         one.scrollIntoView({block: 'center', inline: 'center'});
-        const box = one.getBoundingClientRect();
+        const [box] = one.getClientRects();
         const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
         const top = document.elementFromPoint(x, y);
-        return {x, y, covered: !top || !(one.contains(top) || top.contains(one))};
+        return {x, y, covered: !one.contains(top)};
       })()
       """)
     let spot = try #require(found as? [String: Any])

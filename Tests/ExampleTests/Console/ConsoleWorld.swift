@@ -25,6 +25,10 @@ struct ConsoleWorld {
     let browser = try await Browser(program, folder: tool.folder)
     let world = ConsoleWorld(cloud: cloud, browser: browser, tool: tool)
     try await browser.open("\(cloud.url)/console#token=\(cloud.controlToken)")
+    // What comes later would move the places that a test points at.
+    try await browser.wait(
+      for: "says('main h2', '\(records.count) record') && place('#accounts li')"
+        + " && place('#fault')")
     try await body(world)
     try await browser.close()
     #expect(await cloud.stop() == 0)
@@ -33,3 +37,7 @@ struct ConsoleWorld {
   /// A path in the folder of the test.
   func path(_ name: String) -> String { tool.path(name) }
 }
+
+/// All tests of the console, one after the other: each has a browser, which takes much memory.
+@Suite("The console", .serialized)
+enum ConsoleSuite {}

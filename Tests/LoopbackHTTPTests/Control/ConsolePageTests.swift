@@ -104,7 +104,7 @@ struct ConsolePageTests {
       Issue.record("the page does not know \(code)")
     }
     let unused: Set<ControlEndpoint> = [
-      .requests,
+      .requests
     ]
     for endpoint in ControlEndpoint.allCases
     where !unused.contains(endpoint) && !script.contains("'\(endpoint.rawValue)'") {
