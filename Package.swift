@@ -118,9 +118,12 @@ let package = Package(
     // layer 4
     module(
       "LoopbackHTTP", ["LoopbackServer", "WebServices", "CloudProtocol", "Records", "CEpoll"],
-      resources: ["Console/console", "SignIn/sign-in"].flatMap { page in
-        ["html", "css", "js"].map { .embedInCode("\(page).\($0)") }
-      }),
+      resources: [
+        "console.html", "console.css", "console.js", "console-query.js", "console-form.js",
+        "console-record.js", "console-tables.js", "console-records.js", "console-people.js",
+        "console-data.js", "console-faults.js", "console-feed.js",
+      ].map { .embedInCode("Console/\($0)") }
+        + ["html", "css", "js"].map { .embedInCode("SignIn/sign-in.\($0)") }),
     module("CloudKit", ["CloudSync", "LoopbackServer", "CloudProtocol"]),
     module("SyncedStore", ["CloudSync", "DurableFiles", "Disk"]),
     module("StateInspection", ["CloudSync", "SyncMachine", "WebServices", "Records"]),

@@ -145,8 +145,8 @@ public final class LoopbackWebServer: Sendable {
     routes = ServiceRoutes(server: server, tokens: tokens, courier: courier, baseURL: url)
     let control = ControlRoutes(
       server: server, token: controlToken, allowsFaults: options.allowsFaultControl,
-      signIn: { tokens.webToken(for: $0) }, clock: httpOptions.clock, metrics: metrics,
-      stop: options.stopRequested)
+      signIn: { tokens.webToken(for: $0) }, apiToken: tokens.apiToken(), clock: httpOptions.clock,
+      metrics: metrics, stop: options.stopRequested)
     self.control = control
     let http = http
     metrics.add([

@@ -26,6 +26,42 @@ public struct ServerDatabase: Hashable, Sendable {
   public var byteCount: Int
 }
 
+/// A record type of a container's schema.
+package struct ServerRecordType: Hashable, Sendable {
+  /// The name of the type.
+  package var name: String
+  /// The fields by name, those of the system among them.
+  package var fields: [ServerField]
+}
+
+/// A field of a record type, with its indexes.
+package struct ServerField: Hashable, Sendable {
+  /// The field's name, or a system field's.
+  package var name: String
+  /// The kind of its value; `nil` for a system field.
+  package var kind: FieldValue.Kind?
+  /// The kind of a list's members.
+  package var element: FieldValue.Kind?
+  /// Whether the value is encrypted.
+  package var isEncrypted: Bool
+  /// Whether queries may filter by the field.
+  package var isQueryable: Bool
+  /// Whether queries may sort by the field.
+  package var isSortable: Bool
+  /// Whether queries may search for words in the field.
+  package var isSearchable: Bool
+
+  init(_ row: FieldRow) {
+    name = row.key
+    kind = row.shape?.kind
+    element = row.shape?.element
+    isEncrypted = row.shape?.isEncrypted ?? false
+    isQueryable = row.indexes.contains(.queryable)
+    isSortable = row.indexes.contains(.sortable)
+    isSearchable = row.indexes.contains(.searchable)
+  }
+}
+
 /// The latest change of a record.
 public struct ServerChange: Hashable, Sendable {
   /// The sequence number of the change, which increases with every change of the database.
@@ -91,6 +127,19 @@ extension LoopbackServer {
   ) throws(CloudError) -> [ZoneID] {
     try read(container, account, environment) { database, storage in
       try storage.zones(in: database).filter { $0.deletion == nil }.map(\.id)
+    }
+  }
+
+  /// The record types of a container's environment with their fields, by name, and whether saves
+  /// can't add any.
+  package func recordTypes(
+    container: String, environment: CloudEnvironment
+  ) throws(CloudError) -> (types: [ServerRecordType], isClosed: Bool) {
+    try executor.inspect { _, storage in
+      let types = try storage.recordTypes(of: container, in: environment).map {
+        ServerRecordType(name: $0.id.name, fields: $0.fields.map(ServerField.init))
+      }
+      return (types, try storage.schema(of: container, in: environment)?.isClosed ?? false)
     }
   }
 

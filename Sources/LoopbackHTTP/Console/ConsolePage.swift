@@ -12,7 +12,15 @@ enum ConsolePage {
   static let paths = ["/", "/console"]
 
   /// The script, which inserts data from the server as text, never as markup.
-  static let script = String(decoding: PackageResources.console_js, as: UTF8.self)
+  ///
+  /// One script of several files; the last one starts it.
+  static let script = [
+    PackageResources.console_js, PackageResources.console_query_js,
+    PackageResources.console_form_js, PackageResources.console_record_js,
+    PackageResources.console_tables_js, PackageResources.console_records_js,
+    PackageResources.console_people_js, PackageResources.console_data_js,
+    PackageResources.console_faults_js, PackageResources.console_feed_js,
+  ].map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")
 
   /// The style sheet.
   static let style = String(decoding: PackageResources.console_css, as: UTF8.self)

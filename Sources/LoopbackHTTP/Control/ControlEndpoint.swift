@@ -7,6 +7,7 @@ enum ControlEndpoint: String, CaseIterable {
   case records
   case changes
   case subscriptions
+  case schema
   case devices
   case requests
   case events
@@ -30,7 +31,8 @@ enum ControlEndpoint: String, CaseIterable {
   /// The allowed methods.
   var methods: [String] {
     switch self {
-    case .status, .accounts, .databases, .zones, .records, .changes, .subscriptions, .devices,
+    case .status, .accounts, .databases, .zones, .records, .changes, .subscriptions, .schema,
+      .devices,
       .requests, .events:
       ["GET", "HEAD"]
     case .faults, .keys: ["GET", "HEAD", "POST"]

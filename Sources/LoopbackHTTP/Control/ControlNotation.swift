@@ -45,6 +45,16 @@ enum ControlNotation {
     ])
   }
 
+  static func json(_ field: ServerField) -> JSON {
+    .members([
+      "name": .string(field.name), "kind": text(field.kind.map { "\($0)" }),
+      "element": text(field.element.map { "\($0)" }),
+      "isEncrypted": field.isEncrypted ? .bool(true) : nil,
+      "queryable": .bool(field.isQueryable), "sortable": .bool(field.isSortable),
+      "searchable": .bool(field.isSearchable),
+    ])
+  }
+
   static func json(_ entry: RequestEntry) -> JSON {
     var outcome = "pending"
     var code: CloudError.Code?
@@ -59,6 +69,9 @@ enum ControlNotation {
       "environment": .string(entry.environment.rawValue),
       "database": .string(entry.database.pathName), "kind": .string(entry.kind.rawValue),
       "itemCount": .integer(entry.itemCount), "requestID": .string(entry.requestID),
+      "milliseconds": entry.seconds.flatMap { Int64(exactly: ($0 * 1000).rounded()) }.map {
+        .integer($0)
+      },
       "outcome": .string(outcome), "code": code.map { .string("\($0)") },
     ])
   }

@@ -61,7 +61,9 @@ extension ControlRoutes {
   func records(_ head: HTTPRequestHead) throws(HTTPRefusal) -> JSON {
     let query = try ControlQuery(
       head.query,
-      knowing: DatabaseName.parameters.union(["zone", "after", "limit", "numbersAsStrings"]))
+      knowing: DatabaseName.parameters.union([
+        "zone", "record", "after", "limit", "numbersAsStrings",
+      ]))
     let name = try DatabaseName(query)
     let zone = ZoneID(name: try query.text("zone"))
     let limit = try query.count("limit", in: 1...ControlRoutes.longestPage, or: 200)
@@ -73,7 +75,9 @@ extension ControlRoutes {
     }
     // A page starts after a record name, so it is correct even when records were added or deleted.
     let after = query.optionalText("after").map { RecordID(name: $0, zone: zone) }
+    let one = query.optionalText("record")
     let rest = records[...].drop { record in after.map { record.id <= $0 } ?? false }
+      .filter { one == nil || $0.id.name == one }
     let page = rest.prefix(limit)
     return .members([
       "records": .array(page.map { notation.json($0) }), "count": .integer(records.count),
@@ -113,6 +117,26 @@ extension ControlRoutes {
         container: name.container, account: account, scope: scope, environment: name.environment)
     }
     return .members(["subscriptions": .array(subscriptions.map { notation.json($0) })])
+  }
+
+  func schema(_ head: HTTPRequestHead) throws(HTTPRefusal) -> JSON {
+    let query = try ControlQuery(head.query, knowing: ["container", "environment"])
+    let container = try query.text("container")
+    let environment = try query.word("environment", or: CloudEnvironment.development) {
+      $0.rawValue
+    }
+    let schema = try ask { () throws(CloudError) in
+      try server.recordTypes(container: container, environment: environment)
+    }
+    return .members([
+      "recordTypes": .array(
+        schema.types.map {
+          .members([
+            "recordType": .string($0.name),
+            "fields": .array($0.fields.map(ControlNotation.json)),
+          ])
+        }), "isClosed": .bool(schema.isClosed),
+    ])
   }
 
   /// The JSON notation for the database, without the members that only this package's engine reads.

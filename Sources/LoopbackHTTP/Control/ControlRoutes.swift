@@ -16,6 +16,7 @@ package struct ControlRoutes: Sendable {
   let server: LoopbackServer
   let allowsFaults: Bool
   let signIn: @Sendable (String) throws(CloudError) -> String
+  let apiToken: String?
   let clock: any Clock<Duration>
   /// The limits at the start, which `clear` restores.
   let firstLimits: ServerLimits
@@ -31,19 +32,21 @@ package struct ControlRoutes: Sendable {
   ///   - token: The control token, which gives full access; an empty token rejects every request.
   ///   - allowsFaults: Whether fault injection and administration are enabled.
   ///   - signIn: Returns a web authentication token for an account.
+  ///   - apiToken: The API token for all containers, which a web token is used with.
   ///   - clock: The clock that limits how long a response waits for events.
   ///   - metrics: The counts that `/metrics` shows.
   ///   - stop: Stops the program that runs the server.
   package init(
     server: LoopbackServer, token: String, allowsFaults: Bool,
     signIn: @escaping @Sendable (_ account: String) throws(SignInError) -> String,
-    clock: any Clock<Duration>, metrics: ServerMetrics = ServerMetrics(),
-    stop: (@Sendable () -> Void)? = nil
+    apiToken: String? = nil, clock: any Clock<Duration>,
+    metrics: ServerMetrics = ServerMetrics(), stop: (@Sendable () -> Void)? = nil
   ) {
     self.server = server
     self.token = Array(token.utf8)
     self.allowsFaults = allowsFaults
     self.signIn = signIn
+    self.apiToken = apiToken
     self.clock = clock
     self.metrics = metrics
     self.stop = stop
@@ -190,6 +193,7 @@ extension ControlRoutes {
     case .records: return try records(head)
     case .changes: return try changes(head)
     case .subscriptions: return try subscriptions(head)
+    case .schema: return try schema(head)
     case .devices: return try devices(head)
     case .requests: return try requests(head)
     case .events: return try await events(head)
@@ -229,7 +233,7 @@ extension ControlRoutes {
     let token = try ask { () throws(CloudError) in try signIn(name) }
     return .members([
       "account": .string(name), "userRecordName": .string(user.rawValue),
-      "webAuthToken": .string(token),
+      "webAuthToken": .string(token), "apiToken": ControlNotation.text(apiToken),
     ])
   }
 

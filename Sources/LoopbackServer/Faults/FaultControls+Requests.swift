@@ -50,9 +50,13 @@ extension FaultControls {
     }
   }
 
-  /// Logs how a request ended.
-  func finish(_ entry: RequestEntry, _ outcome: RequestEntry.Outcome) {
+  /// Logs how a request ended, and when.
+  func finish(_ entry: RequestEntry, _ outcome: RequestEntry.Outcome, now: Timestamp) {
     let number = entry.number
+    var ended = entry
+    ended.outcome = outcome
+    ended.seconds =
+      now.secondsSinceReferenceDate - entry.time.secondsSinceReferenceDate
     state.withLock { state in
       state.openRequests -= 1
       state.cancelledBeforeHold.remove(number)
@@ -60,10 +64,8 @@ extension FaultControls {
       guard let first = state.log.first?.number else { return }
       let index = number - first
       guard state.log.indices.contains(index) else { return }
-      state.log[index].outcome = outcome
+      state.log[index] = ended
     }
-    var ended = entry
-    ended.outcome = outcome
     events.add(.request(ended))
   }
 }

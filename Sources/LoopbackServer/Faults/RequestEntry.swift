@@ -91,6 +91,8 @@ public struct RequestEntry: Hashable, Sendable {
   public var requestID: String
   /// The outcome of the request.
   public var outcome: Outcome
+  /// The seconds from its arrival to its outcome, by the server's clock; `nil` while pending.
+  package var seconds: Double?
 }
 
 /// The requests that a fault or a count applies to; `nil` matches any.

@@ -30,10 +30,10 @@ final class RequestDispatcher: Sendable {
       call, device: device.name, account: device.account, now: clock())
     do {
       let reply = try await answer(call, from: device, faults)
-      controls.finish(faults.entry, .answered)
+      controls.finish(faults.entry, .answered, now: clock())
       return reply
     } catch {
-      controls.finish(faults.entry, .failed(error.code))
+      controls.finish(faults.entry, .failed(error.code), now: clock())
       throw error
     }
   }

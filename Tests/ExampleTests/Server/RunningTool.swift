@@ -12,10 +12,14 @@ final class RunningTool: @unchecked Sendable {
   private let ended: AsyncStream<CInt>
 
   /// Starts a process.
-  init(_ process: Process) throws {
+  ///
+  /// - Parameters:
+  ///   - input: Where the process reads from; it finds nothing there without it.
+  ///   - end: The byte behind each line of its output.
+  init(_ process: Process, input: Pipe? = nil, end: UInt8 = UInt8(ascii: "\n")) throws {
     self.process = process
     let (out, err) = (Pipe(), Pipe())
-    process.standardInput = FileHandle.nullDevice
+    process.standardInput = input ?? FileHandle.nullDevice
     process.standardOutput = out
     process.standardError = err
     let (ended, continuation) = AsyncStream.makeStream(of: CInt.self)
@@ -24,7 +28,7 @@ final class RunningTool: @unchecked Sendable {
       continuation.yield(BuiltTool.code($0))
       continuation.finish()
     }
-    output = PrintedLines(out.fileHandleForReading)
+    output = PrintedLines(out.fileHandleForReading, end: end)
     errors = PrintedLines(err.fileHandleForReading)
     try RunningTool.starting.withLock { _ in
       // A run of the tests may have been started with nohup; what it starts would ignore it too,
@@ -74,7 +78,7 @@ final class RunningTool: @unchecked Sendable {
 final class PrintedLines: Sendable {
   private let lines: AsyncStream<String>
 
-  init(_ handle: FileHandle) {
+  init(_ handle: FileHandle, end: UInt8 = UInt8(ascii: "\n")) {
     let (lines, continuation) = AsyncStream.makeStream(of: String.self)
     self.lines = lines
     let rest = Mutex(Data())
@@ -87,9 +91,9 @@ final class PrintedLines: Sendable {
       }
       rest.withLock { rest in
         rest += data
-        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-          continuation.yield(String(decoding: rest[..<end], as: UTF8.self))
-          rest = Data(rest[(end + 1)...])
+        while let last = rest.firstIndex(of: end) {
+          continuation.yield(String(decoding: rest[..<last], as: UTF8.self))
+          rest = Data(rest[(last + 1)...])
         }
       }
     }

@@ -104,20 +104,32 @@ struct ServedCloud {
   ///
   /// - Returns: The status of the answer.
   @discardableResult
-  func save(_ name: String, account: String = "default") async throws -> Int {
-    let path = "/database/1/iCloud.test/development/private/records/modify"
-    let token = try #require(webAuthTokens[account])
+  func save(
+    _ name: String, account: String = "default", operation: String = "create",
+    title: String = "Milk"
+  ) async throws -> Int {
+    let record: [String: Any] = [
+      "recordType": "Note", "recordName": name, "fields": ["title": ["value": title]],
+    ]
+    let body = try JSONSerialization.data(
+      withJSONObject: ["operations": [["operationType": operation, "record": record]]])
+    return try await post("records/modify", body, account: account).status
+  }
+
+  /// Sends a request of the account to its database, as an app in a browser would.
+  func post(
+    _ path: String, _ body: Data, account: String = "default", webAuthToken: String? = nil
+  ) async throws -> (status: Int, text: String) {
+    let token = try #require(webAuthToken ?? webAuthTokens[account])
+    let path = "/database/1/iCloud.test/development/private/\(path)"
     let url = try #require(
       URL(string: "\(url)\(path)?ckAPIToken=\(apiToken)&ckWebAuthToken=\(token)"))
     var request = URLRequest(url: url)
     request.httpMethod = "POST"
-    let record: [String: Any] = [
-      "recordType": "Note", "recordName": name, "fields": ["title": ["value": "Milk"]],
-    ]
-    request.httpBody = try JSONSerialization.data(
-      withJSONObject: ["operations": [["operationType": "create", "record": record]]])
-    let (_, response) = try await URLSession.shared.data(for: request)
-    return (response as? HTTPURLResponse)?.statusCode ?? 0
+    request.httpBody = body
+    let (answer, response) = try await URLSession.shared.data(for: request)
+    let status = (response as? HTTPURLResponse)?.statusCode ?? 0
+    return (status, String(decoding: answer, as: UTF8.self))
   }
 
   /// Stops the server and returns its exit code.

@@ -53,7 +53,11 @@ struct WebAppTests {
 
   @Test("A page of another origin signs in, saves a record and gets a push, in a browser")
   func pageOfOtherOriginSignsIn() async throws {
-    guard let program = Browser.program else { return }
+    guard let program = Browser.program else {
+      #expect(ProcessInfo.processInfo.environment["CI"] == nil, "chromium is missing")
+      print("WebAppTests: chromium is not installed; nothing was checked")
+      return
+    }
     let tool = try ServerTool()
     let page = HTTPResponse(
       200, fields: [.init(name: "content-type", value: "text/html")], body: Array(Self.app.utf8))
@@ -62,21 +66,21 @@ struct WebAppTests {
     let origin = "http://localhost:\(web.port)"
     let cloud = try await tool.serve(
       "--allow-origin", origin, "--account", "default", "--account", "bob")
-    let browser = try Browser(program, in: tool.folder)
-    let app = try await browser.open("\(origin)/#\(cloud.url),\(cloud.apiToken)")
-    try await app.click("button", text: "Sign in")
-    let signIn = try await browser.opened(cloud.url + "/sign-in")
-    try await signIn.wait("document.querySelectorAll('#accounts button').length === 2")
-    try await signIn.screenshot("sign-in")
-    try await signIn.click("#accounts button", text: "bob")
-    try await app.wait("document.title === 'signed in'")
+    let browser = try await Browser(program, folder: tool.folder)
+    try await browser.open("\(origin)/#\(cloud.url),\(cloud.apiToken)")
+    try await browser.click("button", "Sign in")
+    try await browser.turn(toPage: cloud.url + "/sign-in")
+    try await browser.wait(for: "document.querySelectorAll('#accounts button').length === 2")
+    try await browser.picture("sign-in")
+    try await browser.click("#accounts button", "bob")
+    try await browser.turn(toPage: origin)
+    try await browser.wait(for: "document.title === 'signed in'")
     #expect(try await cloud.save("from elsewhere", account: "bob") == 200)
-    try await app.wait("document.title === 'done'")
-    #expect(
-      try await app.text("#log").split(separator: "\n")
-        == ["AUTHENTICATION_REQUIRED", "saved 1", "push true"])
-    try await app.screenshot("web-app")
-    await browser.close()
+    try await browser.wait(for: "document.title === 'done'")
+    let log = try await browser.text("document.querySelector('#log').innerText")
+    #expect(log.split(separator: "\n") == ["AUTHENTICATION_REQUIRED", "saved 1", "push true"])
+    try await browser.picture("web-app")
+    try await browser.close()
     await web.stop()
     #expect(await cloud.stop() == 0)
   }

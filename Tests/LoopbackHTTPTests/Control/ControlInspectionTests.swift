@@ -44,6 +44,19 @@ struct ControlInspectionTests {
       [#"{"records":[{"recordName":"z""#, #""count":2,"newest":"z"}"#]
     ),
     (
+      "records?container=c&account=alice&zone=notes&record=z", 200,
+      [#"{"records":[{"recordName":"z""#, #""count":2,"newest":"z"}"#]
+    ),
+    (
+      "schema?container=c", 200,
+      [
+        #"{"recordTypes":[{"recordType":"Note","fields":["#, #""kind":"int64""#,
+        #""queryable":true,"sortable":true,"searchable":true}"#, #""isClosed":false}"#,
+      ]
+    ),
+    ("schema?container=c&environment=production", 200, [#"{"recordTypes":[],"isClosed":false}"#]),
+    ("schema", 400, ["'container' is missing"]),
+    (
       "records?container=c&account=alice&zone=notes&numbersAsStrings=true", 200,
       [#""value":"1152921504606846976","type":"INT64""#]
     ),

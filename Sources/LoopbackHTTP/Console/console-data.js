@@ -1,0 +1,81 @@
+// The schema with its indexes, and the data as a whole: export, import and reset.
+
+const indexNames = ['queryable', 'sortable', 'searchable'];
+
+function showSchema({recordTypes, isClosed}) {
+  at('schemaNote').textContent = isClosed ? 'Closed: saves can add no types and fields.' : '';
+  const {container, environment} = state.place || {};
+  fill(at('schema'), recordTypes.map(type => ({...type, container, environment,
+    mayChange: state.status.faultControl})), type => type.recordType, buildType);
+}
+
+function buildType({recordType, fields, container, environment, mayChange}, old) {
+  const shown = fields.filter(field => field.kind || !field.queryable || !field.sortable);
+  const element = make('details', {},
+    make('summary', {'data-name': 'schema ' + recordType}, make('bdi', {}, recordType),
+      span('count', ' ' + shown.length + (shown.length === 1 ? ' field' : ' fields'))),
+    make('div', {class: 'wide'}, make('table', {}, make('thead', {}, make('tr', {},
+      ...['Field', 'Type', ...indexNames].map(name => make('th', {scope: 'col'}, name)))),
+    make('tbody', {}, ...shown.map(field => make('tr', {},
+      make('th', {scope: 'row'}, make('bdi', {}, field.name)),
+      make('td', {}, (field.kind || 'system')
+        + (field.element ? ' of ' + field.element : '') + (field.isEncrypted ? ', encrypted' : '')),
+      ...indexNames.map(index => make('td', {}, make('input', {type: 'checkbox',
+        'aria-label': recordType + '.' + field.name + ' is ' + index, checked: field[index],
+        'data-name': 'index ' + recordType + ' ' + field.name + ' ' + index,
+        disabled: !mayChange, on: ['change', event => setIndex(event.target, index, field,
+          {container, environment, recordType})]})))))))));
+  element.open = Boolean(old && old.open);
+  return element;
+}
+
+async function setIndex(box, index, field, names) {
+  const indexes = Object.fromEntries(indexNames.map(name => [name, field[name]]));
+  const done = await order({action: 'set-indexes', ...names, field: field.name, ...indexes,
+    [index]: box.checked}, 'wrong');
+  if (!done) box.checked = !box.checked;
+}
+
+// A request with a body or an answer that is no JSON.
+async function askText(path, body) {
+  const answer = await fetch(base + path, {
+    method: body === undefined ? 'GET' : 'POST', body, cache: 'no-store', credentials: 'omit',
+    headers: {authorization: 'Bearer ' + token,
+      ...body === undefined ? {} : {'content-type': 'text/plain'}},
+  });
+  if (answer.ok) return answer;
+  const {reason} = await answer.json().catch(() => ({}));
+  throw new Refused(answer.status, reason || 'status ' + answer.status);
+}
+
+function prepareData() {
+  const attempt = async (words, action) => {
+    at('dataWrong').textContent = at('dataNote').textContent = '';
+    try {
+      await action();
+      at('dataNote').textContent = words;
+      refresh();
+    } catch (error) {
+      at('dataWrong').textContent = error.message;
+    }
+  };
+  at('export').addEventListener('click', () => attempt('Exported.', async () => {
+    const answer = await askText('export');
+    download(await answer.blob(), 'cloudsync-archive.jsonl');
+  }));
+  at('import').addEventListener('change', event => {
+    const [file] = event.target.files;
+    event.target.value = '';
+    if (file) attempt('Imported.', () => askText('import', file));
+  });
+  at('reset').addEventListener('click', async () => {
+    if (!await sure('Delete all accounts, records and files of this server?', 'Reset')) return;
+    attempt('The server is empty.', async () => {
+      await ask('reset', null, {});
+      sessions.clear();
+      location.hash = '';
+    });
+  });
+  at('feedKind').addEventListener('change', () => showFeed());
+  at('moreChanges').addEventListener('click', () => { state.changeCount *= 5; refresh(); });
+}

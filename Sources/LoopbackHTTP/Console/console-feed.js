@@ -1,0 +1,158 @@
+// The event feed, and the start of the page.
+
+const feedLength = 200;
+let feed = [];
+let loading = null;
+let again = false;
+let run = 0;
+
+function refresh() {
+  if (loading) { again = true; return loading; }
+  loading = load().catch(failed).finally(() => {
+    loading = null;
+    if (again) { again = false; refresh(); }
+  });
+  return loading;
+}
+
+function failed(error) {
+  if (error.status === 401) { run += 1; forget('The server does not know this token.'); }
+  else if (error instanceof Refused) at('wrong').textContent = error.message;
+  else live('wait', 'Connection lost, trying again');
+}
+
+function buildEvent(event) {
+  const line = make('span', {class: 'line'}, clock(event.time));
+  if (event.kind === 'request') {
+    const {device, kind, itemCount, outcome, code} = event.request;
+    line.append(span('name', device), make('span', {}, kind),
+      itemCount === 1 ? '' : span('dim', '× ' + itemCount),
+      outcome === 'failed' ? span('bad end', code) : span('good end', 'ok'));
+  } else if (event.kind === 'push') {
+    const {device, subscriptionID, fate} = event.push;
+    line.append(span('name', '→ ' + device), span('dim', 'push ' + subscriptionID),
+      fate === 'delivered' ? '' : span('warn end', fate));
+  } else if (event.kind === 'administration') {
+    const {account, container} = event.administration;
+    line.append(span('warn', 'administration'),
+      span('dim end', [account, container].filter(Boolean).join(' · ')));
+  } else {
+    line.append(span('warn', event.kind));
+  }
+  return make('li', {}, make('details', {}, make('summary', {'data-name': 'event '
+    + event.number}, line), buildDetails(event)));
+}
+
+// The parts of an event, by name.
+function buildDetails({number, kind, request, push, administration}) {
+  const {outcome, code, itemCount, milliseconds, ...parts} = request || {};
+  const rows = request ? {
+    operation: parts.kind, items: itemCount, outcome: outcome + (code ? ': ' + code : ''),
+    duration: milliseconds === undefined ? undefined : milliseconds + ' ms',
+    device: parts.device, account: parts.account, container: parts.container,
+    environment: parts.environment, database: parts.database, 'request ID': parts.requestID,
+  } : {event: number, kind, ...push, ...administration};
+  return make('dl', {class: 'details'}, ...Object.entries(rows)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => make('div', {}, make('dt', {}, name),
+      make('dd', {}, make('bdi', {}, String(value))))));
+}
+
+const feedKinds = {
+  all: () => true, requests: ({kind}) => kind === 'request', pushes: ({kind}) => kind === 'push',
+  failures: ({request, push}) => (request && request.outcome === 'failed')
+    || (push && push.fate !== 'delivered'),
+};
+
+function showFeed() {
+  fill(at('feed'), feed.filter(feedKinds[at('feedKind').value]), event => event.number,
+    buildEvent);
+}
+
+const isOwnReading = ({kind, request}) => kind === 'request' && request.device === ownDevice
+  && !request.kind.startsWith('modify') && request.kind !== 'acceptShares';
+
+function showEvents(page, anew) {
+  if (anew) feed = [];
+  feed = page.events.slice().reverse().concat(feed).slice(0, feedLength);
+  showFeed();
+}
+
+const pause = milliseconds => new Promise(done => setTimeout(done, milliseconds));
+
+// Ends when another run began, as after another token.
+async function follow() {
+  const mine = run += 1;
+  let after = null, tries = 0;
+  while (mine === run) {
+    try {
+      const first = after === null;
+      if (first) after = Math.max(0, (await ask('status')).lastEvent - feedLength);
+      const began = Date.now();
+      const page = await ask('events', {after, wait: first ? 0 : 25});
+      if (mine !== run) return;
+      after = page.next;
+      tries = 0;
+      live('on', 'Live');
+      showEvents(page, first || page.missed);
+      // The console's own reading changes nothing.
+      const loaded = first || !page.events.length || !page.events.every(isOwnReading)
+        ? refresh() : null;
+      // An answer that brings nothing at once would make this a race.
+      if (first) await loaded;
+      else if (!page.events.length && Date.now() - began < 1000) await pause(1000);
+    } catch (error) {
+      if (mine !== run) return;
+      failed(error);
+      if (error.status === 401) return;
+      // By then another server may answer, with different event numbers.
+      after = null;
+      await pause(Math.min(5000, 500 * 2 ** tries));
+      tries += 1;
+    }
+  }
+}
+
+function open() {
+  at('tokenForm').hidden = true;
+  at('contents').hidden = at('leave').hidden = at('actingLine').hidden = false;
+  feed = [];
+  live('wait', 'Connecting');
+  follow();
+}
+
+function start() {
+  prepareFaults();
+  prepareFinder();
+  prepareAccounts();
+  prepareData();
+  at('tokenForm').addEventListener('submit', event => {
+    event.preventDefault();
+    token = at('token').value.trim();
+    sessionStorage.setItem(key, token);
+    at('token').value = '';
+    open();
+  });
+  at('leave').addEventListener('click', () => { run += 1; forget(''); });
+  at('more').addEventListener('click', () => { state.pages += 1; refresh(); });
+  document.querySelector('.skip').addEventListener('click', event => {
+    event.preventDefault();
+    at('main').focus();
+  });
+  addEventListener('hashchange', () => {
+    if (new URLSearchParams(location.hash.slice(1)).get('token') !== null) {
+      takeToken();
+      open();
+      return;
+    }
+    state.pages = 1;
+    closeForm();
+    showFinder(chosen());
+    refresh();
+  });
+  takeToken();
+  if (token) open();
+  else forget('');
+}
+
+start();

@@ -1,0 +1,162 @@
+// Tables of records: chosen columns, sorting, the query and the jump to a record.
+
+const columnKey = 'cloudsync-columns';
+let columns = {};
+try { columns = JSON.parse(localStorage.getItem(columnKey)) || {}; } catch { columns = {}; }
+
+// The columns of a type: the chosen ones, or the first fields.
+function columnsOf(type) {
+  return columns[type] || [...fieldTypesOf(type).keys()].slice(0, 6);
+}
+
+function choose(type, name, isChosen) {
+  const all = [...fieldTypesOf(type).keys()];
+  const now = new Set(columnsOf(type));
+  if (isChosen) now.add(name); else now.delete(name);
+  columns = {...columns, [type]: all.filter(one => now.has(one))};
+  localStorage.setItem(columnKey, JSON.stringify(columns));
+  refresh();
+}
+
+function sortValue(record, key) {
+  if (key === 'recordName') return record.recordName;
+  if (key === 'modificationDate') return Number((record.modified || {}).timestamp);
+  const field = record.fields[key];
+  if (!field) return null;
+  const number = ['INT64', 'DOUBLE', 'TIMESTAMP'].includes(field.type);
+  return number ? Number(field.value) : plain(field.value, field.type);
+}
+
+function sorted(records, sort) {
+  if (!sort) return records;
+  const key = sort.replace(/^-/, '');
+  const sign = sort.startsWith('-') ? -1 : 1;
+  const compare = (one, other) => {
+    if (one === null || other === null) return (one === null) - (other === null);
+    return sign * (typeof one === 'number' ? one - other : one.localeCompare(other));
+  };
+  return records.map(record => [sortValue(record, key), record])
+    .sort(([one], [other]) => compare(one, other)).map(([, record]) => record);
+}
+
+function showTables(place, records, newest, fresh) {
+  const types = new Map();
+  for (const record of records) {
+    types.set(record.recordType, [...(types.get(record.recordType) || []), record]);
+  }
+  const ordered = [...types].sort(([one], [other]) => (one < other ? -1 : 1));
+  const rows = ordered.map(([type, records]) => ({
+    type, place: place && zonePlace(place), asked: place.type, where: place.where,
+    sort: place.sort, columns: columnsOf(type), known: [...fieldTypesOf(type).keys()],
+    rows: (place.type ? records : sorted(records, place.sort)).map(record => ({
+      record, newest: record.recordName === newest,
+    })),
+  }));
+  at('tables').dataset.none = place && place.type ? 'No record matches.' : 'No records here.';
+  fill(at('tables'), rows, row => row.type, (row, old) => buildTable(row, old, fresh));
+  showFinder(place);
+}
+
+function buildTable(table, old, fresh) {
+  const {type, known, rows} = table;
+  const chooser = make('details', {class: 'chooser'},
+    make('summary', {'data-name': 'columns ' + type}, 'Columns'),
+    make('div', {class: 'row'}, ...known.map(name => {
+      const box = make('input', {type: 'checkbox', 'data-name': 'column ' + type + name,
+        checked: table.columns.includes(name),
+        on: ['change', event => choose(type, name, event.target.checked)]});
+      return make('label', {class: 'check'}, box, make('bdi', {}, name));
+    })));
+  chooser.open = Boolean(old && old.querySelector('details').open);
+  const heads = ['recordName', ...table.columns, 'modificationDate'];
+  const words = {recordName: 'Record', modificationDate: 'Modified'};
+  return make('section', {class: 'table'},
+    make('div', {class: 'line'}, make('h4', {}, make('bdi', {}, type)),
+      span('count', String(rows.length)), known.length ? chooser : null),
+    make('div', {class: 'wide', tabindex: '0', role: 'region', 'aria-label': 'Records of type '
+      + type}, make('table', {},
+      make('thead', {}, make('tr', {},
+        ...heads.map(name => buildHead(table, name, words[name] || name)))),
+      make('tbody', {}, ...rows.map(row => buildRow(table, row,
+        fresh.has(row.record.recordName)))))));
+}
+
+function buildHead({type, place, asked, where, sort}, name, label) {
+  const now = sort === name ? 'ascending' : sort === '-' + name ? 'descending' : null;
+  const next = now === 'ascending' ? '-' + name : now ? '' : name;
+  const mark = {ascending: ' ▲', descending: ' ▼'}[now] || '';
+  return make('th', {scope: 'col', 'aria-sort': now}, button(label + mark,
+    'sort ' + type + ' ' + name, {class: 'plain'},
+    () => go({...place, type: asked, where, sort: next})));
+}
+
+function buildRow({place, columns}, {record, newest}, fresh) {
+  const modified = (record.modified || {}).timestamp;
+  const target = address({...place, record: record.recordName});
+  return make('tr', {class: [newest && 'newest', fresh && 'fresh'].filter(Boolean).join(' ')},
+    make('th', {scope: 'row'}, make('a', {href: target, 'data-name': target},
+      make('bdi', {}, record.recordName)),
+    newest ? span('tag now', 'newest') : null),
+    ...columns.map(name => {
+      const field = record.fields[name];
+      const number = field && ['INT64', 'DOUBLE'].includes(field.type);
+      return make('td', {class: number ? 'number' : null},
+        field ? make('bdi', {}, cut(plain(field.value, field.type), 80)) : null);
+    }),
+    make('td', {class: 'number'}, modified === undefined ? '' : clock(modified)));
+}
+
+// The query, the jump to a record and the button for a new one; what is being typed stays.
+function showFinder(place) {
+  options(at('queryType'), [...new Set([...(place && place.type ? [place.type] : []),
+    ...seenTypes.keys()])], 'any type');
+  const mark = place ? address(place) : '';
+  if (at('finder').mark === mark) return;
+  at('finder').mark = mark;
+  at('queryType').value = (place && place.type) || '';
+  at('where').value = (place && place.where) || '';
+}
+
+function prepareFinder() {
+  at('search').addEventListener('submit', event => {
+    event.preventDefault();
+    const [type, where] = [at('queryType').value, at('where').value.trim()];
+    if (where && !type) {
+      at('wrong').textContent = 'A query is for one record type: choose it.';
+      at('queryType').focus();
+      return;
+    }
+    state.pages = 1;
+    go({...zonePlace(state.place), type, where: type && where,
+      sort: type ? state.place.sort : ''});
+  });
+  at('queryType').addEventListener('change', () => {
+    if (!at('queryType').value && !at('where').value.trim()) go(zonePlace(state.place));
+  });
+  at('jump').addEventListener('submit', event => {
+    event.preventDefault();
+    const record = at('recordName').value.trim();
+    if (record) go({...zonePlace(state.place), record});
+    at('recordName').value = '';
+  });
+  at('create').addEventListener('click', () => openForm(null));
+}
+
+// The form for a new record or a changed one; a refresh leaves it alone.
+function openForm(record) {
+  const place = {...zonePlace(state.place)};
+  const form = recordForm(place, record, [...seenTypes.keys()], saved => {
+    closeForm();
+    if (saved) go({...place, record: saved.recordName});
+    else if (!record) at('create').focus();
+    refresh();
+  });
+  at('form').replaceChildren(form);
+  at('reading').hidden = true;
+  form.querySelector('input, textarea, select, button').focus();
+}
+
+function closeForm() {
+  at('form').replaceChildren();
+  at('reading').hidden = false;
+}

@@ -1,0 +1,88 @@
+import Foundation
+import Testing
+
+extension ConsoleSuite {
+  /// Works with accounts and shares in the console; see `ConsoleWorld` for what it needs.
+  @Suite("Accounts and shares in the console")
+  struct ConsolePeopleTests {
+    @Test("An account is added, its web token works, and another account accepts a share")
+    func accountsAreAddedAndAcceptShares() async throws {
+      try await ConsoleWorld.run(["bread"]) { world in
+        let page = world.browser
+        try await page.fill("#accountName", with: "bob")
+        try await page.press("Enter")
+        try await page.wait(for: "place('button', 'Web token of bob')")
+        try await page.click("button", "Web token of bob")
+        try await page.wait(for: "place('input', 'Token of bob')")
+        let token = try await page.text("place('input', 'Token of bob').value")
+        let saved = try await world.cloud.post(
+          "records/modify",
+          Data(
+            #"""
+            {"operations":[{"operationType":"create",
+            "record":{"recordType":"Note","recordName":"bobs"}}]}
+            """#.utf8), webAuthToken: token)
+        #expect(saved.status == 200 && saved.text.contains("bobs"), "\(saved.text)")
+        try await page.wait(for: "says('#tree', 'bob · private')")
+        try await page.picture("accounts")
+
+        let zone = Data(
+          #"""
+          {"operations":[{"operationType":"create","zone":{"zoneID":{"zoneName":"shop"}}}]}
+          """#.utf8)
+        #expect(try await world.cloud.post("zones/modify", zone).status == 200)
+        try await page.click("nav a", "shop")
+        try await page.wait(for: "says('main h2', '0 records')")
+        try await page.click("button", "New record")
+        try await page.fill("input", "Record type", with: "List")
+        try await page.fill("input", "Record name", with: "groceries")
+        try await page.click("button", "Create")
+        try await page.click("button", "Share")
+        try await page.wait(for: "place('button', 'Invite')")
+        // Who was not invited is told so.
+        try await page.click("button", "Accept")
+        try await page.wait(for: "says('.share [role=alert]', 'ACCESS_DENIED')")
+        try await page.click("button", "Invite")
+        try await page.wait(for: "says('.share li', 'pending')")
+        try await page.picture("share")
+        try await page.click("button", "Accept")
+        try await page.wait(for: "says('#path', 'bob') && says('#path', 'shared')")
+        try await page.wait(for: "says('#recordView h3', 'groceries')")
+        try await page.picture("shared")
+        // The invitation allows to write: bob changes the record of the other account.
+        try await page.click("button", "Edit")
+        try await page.fill("input", "New field", with: "done")
+        try await page.press("Enter")
+        try await page.type("half")
+        try await page.click("button", "Save")
+        try await page.wait(for: "says('.value', 'half')")
+        try await page.click("nav a > span", "default · private")
+        try await page.click("nav a", "shop")
+        try await page.wait(for: "says('td', 'half')")
+      }
+    }
+
+    @Test("The account that one acts as writes into the public database, also after a reload")
+    func actingAccountWritesPublicRecords() async throws {
+      try await ConsoleWorld.run(["bread"]) { world in
+        let page = world.browser
+        try await page.fill("#accountName", with: "zoe")
+        try await page.press("Enter")
+        try await page.wait(for: "place('button', 'Web token of zoe')")
+        try await page.choose("#acting", nil, "zoe")
+        try await page.send("Page.reload")
+        try await page.wait(for: "document.getElementById('acting')?.value === 'zoe'")
+        try await page.read(
+          "location.hash = 'container=iCloud.test&scope=public&zone=_defaultZone'")
+        try await page.wait(for: "says('#path', 'public')")
+        try await page.click("button", "New record")
+        try await page.wait(for: "says('form', 'as zoe')")
+        try await page.fill("input", "Record type", with: "Place")
+        try await page.fill("input", "Record name", with: "market")
+        try await page.click("button", "Create")
+        try await page.wait(for: "says('#recordView h3', 'market')")
+        try await page.wait(for: "says('#tree', 'public')")
+      }
+    }
+  }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import Testing
+
+extension ConsoleSuite {
+  /// Looks for records in the console; see `ConsoleWorld` for what it needs.
+  @Suite("Queries and links in the console")
+  struct ConsoleQueryTests {
+    /// Three records; one refers to another.
+    private static let records = Data(
+      #"""
+      {"operations":[
+      {"operationType":"create","record":{"recordType":"Order","recordName":"a","fields":{
+      "title":{"value":"Mint"},"count":{"value":3},"due":{"type":"TIMESTAMP","value":0}}}},
+      {"operationType":"create","record":{"recordType":"Order","recordName":"b","fields":{
+      "title":{"value":"Milk"},"count":{"value":12},
+      "after":{"value":{"recordName":"a","action":"NONE"}}}}},
+      {"operationType":"create","record":{"recordType":"Order","recordName":"c","fields":{
+      "title":{"value":"Apple"},"count":{"value":1},"tags":{"value":["red","green"]}}}}]}
+      """#.utf8)
+
+    private static func run(_ body: (ConsoleWorld) async throws -> Void) async throws {
+      try await ConsoleWorld.run(["bread"]) { world in
+        let answer = try await world.cloud.post("records/modify", records)
+        try #require(answer.status == 200, "\(answer.text)")
+        try await world.browser.wait(for: "says('main h2', '4 records')")
+        try await body(world)
+      }
+    }
+
+    @Test("A predicate finds records, and what is wrong with it is said in the server's words")
+    func predicatesFindRecordsOrExplainErrors() async throws {
+      try await Self.run { world in
+        let page = world.browser
+        try await page.choose("select", "Record type", "Order")
+        let queries: [(predicate: String, found: [String])] = [
+          (#"title BEGINSWITH "M" AND count > 2"#, ["a", "b"]),
+          ("NOT (title BEGINSWITH 'M')", ["c"]), ("count IN {1, 12}", ["b", "c"]),
+          (#""red" IN tags"#, ["c"]), (#"tags CONTAINS "green""#, ["c"]),
+          (#"after = "a""#, ["b"]), (#"due <= "1970-01-01T00:00:00Z""#, ["a"]),
+          (#"self CONTAINS "mint""#, ["a"]), (#"recordID = reference("b")"#, ["b"]),
+          ("count == 4", []), ("", ["a", "b", "c"]),
+        ]
+        for (predicate, found) in queries {
+          try await page.fill("#where", with: predicate)
+          try await page.press("Enter")
+          let names = "[...document.querySelectorAll('tbody th a')].map(one => one.innerText)"
+          try await page.wait(
+            for: "says('main h2', '\(found.count) found')"
+              + " && \(names).sort().join('') === '\(found.joined())'")
+          if predicate.contains("AND") { try await page.picture("query") }
+        }
+        for (predicate, words) in [
+          ("count > > 2", "Expected a value at column 9."),
+          ("count > 2 title", "Expected AND at column 11."),
+          ("count ; 2", "Unreadable at column 7."),
+          (#"count BEGINSWITH "1""#, "BAD_REQUEST"), (#"1x = 2"#, "Expected IN at column 2."),
+        ] {
+          try await page.fill("#where", with: predicate)
+          try await page.press("Enter")
+          try await page.wait(for: "says('#wrong', \(Browser.quoted(words)))")
+          #expect(try await page.texts("#wrong").first?.contains("undefined") == false)
+        }
+        try await page.picture("query-wrong")
+        // The address is enough to see the same again.
+        try await page.fill("#where", with: "count < 4")
+        try await page.press("Enter")
+        try await page.wait(for: "says('main h2', '2 found')")
+        try await page.send("Page.reload")
+        try await page.wait(for: "says('main h2', '2 found')")
+        #expect(try await page.text("document.getElementById('where').value") == "count < 4")
+      }
+    }
+
+    @Test("Records are sorted by a column, and the chosen columns stay after a reload")
+    func recordsAreSortedAndColumnsStay() async throws {
+      try await Self.run { world in
+        let page = world.browser
+        func names(_ expected: String) async throws {
+          try await page.wait(
+            for: "[...document.querySelectorAll('section.table')].find(one => one.innerText"
+              + ".startsWith('Order')).querySelector('tbody').innerText.match(/^\\w/gm).join('')"
+              + " === '\(expected)'")
+        }
+        try await names("abc")
+        for (column, expected) in [("count", "cab"), ("count ▲", "bac"), ("count ▼", "abc")] {
+          try await page.click(".table:nth-child(2) thead button", column)
+          try await names(expected)
+        }
+        try await page.click(".table:nth-child(2) summary", "Columns")
+        try await page.click(".table:nth-child(2) label", "count")
+        try await page.wait(for: "!place('.table:nth-child(2) thead button', 'count')")
+        try await page.picture("columns")
+        try await page.send("Page.reload")
+        try await page.wait(for: "place('.table:nth-child(2) thead button', 'title')")
+        #expect(try await page.read("Boolean(place('thead button', 'count'))") as? Bool == false)
+      }
+    }
+
+    @Test("A record is reached by its name, a reference is followed, and the way back leads there")
+    func referencesAreFollowedAndBack() async throws {
+      try await Self.run { world in
+        let page = world.browser
+        try await page.fill("#recordName", with: "b")
+        try await page.press("Enter")
+        try await page.wait(for: "says('#recordView h3', 'b')")
+        try await page.click("dd a", "a")
+        try await page.wait(for: "says('#recordView h3', 'a')")
+        try await page.read("history.back()")
+        try await page.wait(for: "says('#recordView h3', 'b')")
+        try await page.send("Page.reload")
+        try await page.wait(for: "says('#recordView h3', 'b')")
+        try await page.click("a", "all records of the zone")
+        try await page.wait(for: "says('main h2', '4 records')")
+        try await page.fill("#recordName", with: "nobody")
+        try await page.press("Enter")
+        try await page.wait(
+          for: "document.getElementById('recordView').dataset.none.includes('nobody')"
+            + " && !document.querySelector('.record')")
+      }
+    }
+  }
+}

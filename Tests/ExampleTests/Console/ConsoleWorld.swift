@@ -1,0 +1,43 @@
+import Foundation
+import Testing
+
+/// A running server and a browser with its console.
+///
+/// Needs Chromium (`apt-get install chromium`): without it a test checks nothing, and says so; with
+/// the environment variable `CI` it fails.
+struct ConsoleWorld {
+  let cloud: ServedCloud
+  let browser: Browser
+  private let tool: ServerTool
+
+  /// Runs a test against a server with one record for each name, and its console.
+  static func run(
+    _ records: [String] = ["milk"], _ body: (ConsoleWorld) async throws -> Void
+  ) async throws {
+    guard let program = Browser.program else {
+      #expect(ProcessInfo.processInfo.environment["CI"] == nil, "chromium is missing")
+      print("ConsoleTests: chromium is not installed; nothing was checked")
+      return
+    }
+    let tool = try ServerTool()
+    let cloud = try await tool.serve("--fault-control")
+    for name in records { #expect(try await cloud.save(name) == 200) }
+    let browser = try await Browser(program, folder: tool.folder)
+    let world = ConsoleWorld(cloud: cloud, browser: browser, tool: tool)
+    try await browser.open("\(cloud.url)/console#token=\(cloud.controlToken)")
+    // What comes later would move the places that a test points at.
+    try await browser.wait(
+      for: "says('main h2', '\(records.count) record') && place('#accounts li')"
+        + " && place('#fault')")
+    try await body(world)
+    try await browser.close()
+    #expect(await cloud.stop() == 0)
+  }
+
+  /// A path in the folder of the test.
+  func path(_ name: String) -> String { tool.path(name) }
+}
+
+/// All tests of the console, one after the other: each has a browser, which takes much memory.
+@Suite("The console", .serialized)
+enum ConsoleSuite {}
