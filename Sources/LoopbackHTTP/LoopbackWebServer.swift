@@ -156,6 +156,13 @@ public final class LoopbackWebServer: Sendable {
       .init(name: "open_requests", help: "Requests held, delayed or being answered.") {
         server.controls.openRequestCount
       },
+      .init(
+        name: "storage_transactions_total", help: "Transactions of the storage.", type: "counter"
+      ) { server.storageUse.count },
+      .init(
+        name: "storage_seconds_total", help: "The time of the storage's transactions.",
+        type: "counter"
+      ) { server.storageUse.time / .seconds(1) },
       .init(name: "push_queues", help: "Devices whose pushes are queued.") { courier.queueCount },
       .init(name: "pushes_waiting", help: "Pushes that no device has read.") {
         courier.waitingCount

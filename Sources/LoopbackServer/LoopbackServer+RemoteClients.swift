@@ -35,6 +35,9 @@ extension LoopbackServer {
     }
   }
 
+  /// The number of transactions since the server was opened, and the time that they took.
+  package var storageUse: (count: Int, time: Duration) { executor.storageUse }
+
   /// The server's limits.
   package var limits: ServerLimits { executor.limits }
 

@@ -12,7 +12,7 @@ struct FuzzTarget: Sendable {
   /// All targets.
   static let all: [FuzzTarget] = [
     .http, .json, .exchange, .reply, .stateLog, .state, .inspection, .tokens, .predicate, .keyed,
-    .rows, .archive, .records,
+    .rows, .archive, .records, .signatures,
   ]
 }
 

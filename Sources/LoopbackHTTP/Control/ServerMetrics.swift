@@ -9,7 +9,8 @@ package final class ServerMetrics: Sendable {
   struct Gauge: Sendable {
     var name: String
     var help: String
-    var value: @Sendable () -> Int
+    var type = "gauge"
+    var value: @Sendable () -> any Numeric & Sendable
   }
 
   private struct Times {
@@ -102,7 +103,7 @@ package final class ServerMetrics: Sendable {
     begin("sent_bytes_total", "counter", "Bytes of the bodies of responses.")
     lines.append("cloudsync_sent_bytes_total \(counts.sent)")
     for gauge in gauges {
-      begin(gauge.name, "gauge", gauge.help)
+      begin(gauge.name, gauge.type, gauge.help)
       lines.append("cloudsync_\(gauge.name) \(gauge.value())")
     }
     return (lines + [""]).joined(separator: "\n")

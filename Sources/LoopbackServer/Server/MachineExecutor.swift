@@ -52,6 +52,10 @@ final class MachineExecutor: Sendable {
   /// A cache of the accounts' user record names, which never change within a storage; emptied under
   /// the main lock when the storage is replaced.
   private let users = Mutex<[String: UserID]>([:])
+  /// The number of transactions, and the time that they took, waits for the lock excluded.
+  private let used = Mutex<(count: Int, time: Duration)>((0, .zero))
+
+  var storageUse: (count: Int, time: Duration) { used.withLock { $0 } }
 
   init(storage: sending any CloudStorage, limits: ServerLimits) {
     publishedLimits = Mutex(limits)
@@ -273,6 +277,12 @@ final class MachineExecutor: Sendable {
     let result: Result<Value, CloudError> = contents.withLock { contents in
       guard let storage = contents.storage else {
         return .failure(CloudError(.networkFailure, "the loopback server is closed"))
+      }
+      let clock = ContinuousClock()
+      let start = clock.now
+      defer {
+        let time = clock.now - start
+        used.withLock { $0 = ($0.count + 1, $0.time + time) }
       }
       do { return .success(try body(&contents, storage)) } catch {
         return .failure(MachineExecutor.cloudError(error))

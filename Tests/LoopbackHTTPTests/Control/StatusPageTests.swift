@@ -63,10 +63,13 @@ struct StatusPageTests {
       }
       let received = lines.first { $0.hasPrefix("cloudsync_received_bytes_total ") }
       #expect(received.flatMap { Int($0.split(separator: " ")[1]) } ?? 0 > 500)
+      let storage = lines.first { $0.hasPrefix("cloudsync_storage_seconds_total ") }
+      #expect(storage.flatMap { Double($0.split(separator: " ")[1]) } ?? 0 > 0)
+      #expect(lines.contains("# TYPE cloudsync_storage_transactions_total counter"))
       // Every line is a comment, or a name with labels and a number.
       for line in lines where !line.hasPrefix("# ") {
-        #expect(
-          line.wholeMatch(of: /cloudsync_[a-z_]+(\{[^{}]*\})? [0-9.]+/) != nil, "\(line)")
+        let form = /cloudsync_[a-z_]+(\{[^{}]*\})? [0-9.]+(e-[0-9]+)?/
+        #expect(line.wholeMatch(of: form) != nil, "\(line)")
       }
       #expect(!answer.text.contains(AccessWorld.mark), "nothing of an account is in the metrics")
     }
