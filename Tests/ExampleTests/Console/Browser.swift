@@ -139,7 +139,7 @@ final class Browser {
   /// Waits until an expression is true in the page, looking with each frame that it draws.
   ///
   /// The limit only ends a test that failed, with the text of the page.
-  func wait(for condition: String, limit: Int = 90) async throws {
+  func wait(for condition: String, limit: Int = 300) async throws {
     do {
       try await look(for: condition, limit)
     } catch let error as BrowserError where error.description.contains("context was destroyed") {
@@ -230,12 +230,20 @@ final class Browser {
     try await type(text)
   }
 
-  /// Chooses an entry of a list by typing its beginning, as with the keyboard.
+  /// Chooses an entry of a list with the arrow keys.
+  ///
+  /// Typing its beginning is no choice: letters that come slowly each begin a new word.
   func choose(_ selector: String, _ label: String? = nil, _ entry: String) async throws {
     let place = Self.place(selector, label)
     try await wait(for: place)
     try await read("\(place).focus()")
-    try await type(entry)
+    let wanted = "option.text.startsWith(\(Self.quoted(entry)))"
+    try await wait(for: "[...\(place).options].some(option => \(wanted))")
+    let steps =
+      try await read(
+        "[...\(place).options].findIndex(option => \(wanted)) - \(place).selectedIndex") as? Int
+    let count = try #require(steps)
+    for _ in 0..<abs(count) { try await press(count > 0 ? "ArrowDown" : "ArrowUp") }
     try await wait(for: "\(place).selectedOptions[0].text.startsWith(\(Self.quoted(entry)))")
   }
 
