@@ -52,8 +52,12 @@ final class Browser {
   }
 
   /// Goes on with the page whose address begins with `prefix`, once a page has opened it.
-  func turn(toPage prefix: String) async throws {
-    while true {
+  ///
+  /// - Parameter again: what opens the page; it is done again now and then, in case it had no
+  ///   effect.
+  func turn(toPage prefix: String, again: () async throws -> Void = {}) async throws {
+    for attempt in 1... {
+      if attempt.isMultiple(of: 1_000) { try await again() }
       let answer = try await send("Target.getTargets", toPage: false)
       let targets = answer["targetInfos"] as? [[String: Any]]
       let found = targets?.first { ($0["url"] as? String)?.hasPrefix(prefix) == true }
@@ -192,6 +196,8 @@ final class Browser {
   func click(_ selector: String, _ label: String? = nil) async throws {
     let place = Self.place(selector, label)
     try await wait(for: place)
+    // A page that has not been drawn yet gets no clicks.
+    try await read("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
     let found = try await read(
       """
       (() => {

@@ -69,7 +69,9 @@ struct WebAppTests {
     let browser = try await Browser(program, folder: tool.folder)
     try await browser.open("\(origin)/#\(cloud.url),\(cloud.apiToken)")
     try await browser.click("button", "Sign in")
-    try await browser.turn(toPage: cloud.url + "/sign-in")
+    try await browser.turn(toPage: cloud.url + "/sign-in") {
+      try await browser.click("button", "Sign in")
+    }
     try await browser.wait(for: "document.querySelectorAll('#accounts button').length === 2")
     try await browser.picture("sign-in")
     try await browser.click("#accounts button", "bob")
