@@ -15,6 +15,9 @@ package struct Arguments {
     /// The options without a value.
     package var flags: Set<String>
 
+    /// The names of all options, in their order.
+    fileprivate var names: [String] { valued.union(repeated).union(flags).sorted() }
+
     /// Defines the options of a program.
     package init(valued: Set<String> = [], repeated: Set<String> = [], flags: Set<String> = []) {
       self.valued = valued
@@ -76,8 +79,7 @@ package struct Arguments {
         throw UsageError("--\(name) needs a value")
       }
     } else {
-      let names = options.valued.union(options.repeated).union(options.flags).sorted()
-      let meant = suggestion(for: name, of: names)
+      let meant = suggestion(for: name, of: options.names)
       throw UsageError(
         "unknown option --\(printable(name))"
           + meant.replacing("did you mean ", with: "did you mean --"))
@@ -93,12 +95,11 @@ package struct Arguments {
       throw UsageError(
         "the configuration is not a JSON object of texts, numbers, true, false and lists of texts")
     }
-    let names = options.valued.union(options.repeated).union(options.flags).sorted()
     for (name, value) in members.sorted(by: { $0.key < $1.key }) {
-      guard names.contains(name) else {
+      guard options.names.contains(name) else {
         throw UsageError(
           "the configuration has the unknown option \(quoted(name))"
-            + suggestion(for: name, of: names))
+            + suggestion(for: name, of: options.names))
       }
       switch value {
       case .flag(let isOn) where options.flags.contains(name):

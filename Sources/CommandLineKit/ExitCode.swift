@@ -8,14 +8,27 @@ package enum ExitCode {
   package static let usage: CInt = 64
   /// The input is damaged, or not of the expected format.
   package static let data: CInt = 65
-  /// An input file is missing or can't be read.
+  /// An input file can't be read.
   package static let noInput: CInt = 66
-  /// What the command line names does not exist: an account, a database, a zone or an item.
+  /// A name on the command line is unknown.
   package static let unknownName: CInt = 67
   /// The server can't be reached.
   package static let unavailable: CInt = 69
   /// A file can't be written.
   package static let cannotCreate: CInt = 73
-  /// The server does not allow it: no account is signed in, or a token is wrong.
+  /// The server refuses the account or the token.
   package static let noPermission: CInt = 77
+
+  /// The meaning of each code in words for users, in the order of their numbers.
+  package static let meanings: [(code: CInt, meaning: String)] = [
+    (0, "success"),
+    (failure, "a failure of no other kind"),
+    (usage, "the command line is invalid"),
+    (data, "the input is damaged, or not of the expected format"),
+    (noInput, "an input file is missing or can't be read"),
+    (unknownName, "an account, a database, a zone or an item does not exist"),
+    (unavailable, "the server can't be reached"),
+    (cannotCreate, "a file can't be written"),
+    (noPermission, "no account is signed in, or a token is wrong"),
+  ]
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A manual page in the language of `man`, made of the help texts of a tool.
 package enum ManualPage {
   /// The page of a tool.
@@ -19,18 +21,9 @@ package enum ManualPage {
       lines += [".SS \(program) \(topic.name)", ".nf"] + block(topic.text) + [".fi"]
     }
     lines += [".SH EXIT STATUS", ".nf"]
-    lines += block(
-      """
-      0   success
-      1   a failure of no other kind
-      64  the command line is invalid
-      65  the input is damaged, or not of the expected format
-      66  an input file is missing or can't be read
-      67  an account, a database, a zone or an item does not exist
-      69  the server can't be reached
-      73  a file can't be written
-      77  no account is signed in, or a token is wrong
-      """)
+    lines += ExitCode.meanings.map { code, meaning in
+      escaped("\(code)".padding(toLength: 4, withPad: " ", startingAt: 0) + meaning)
+    }
     return (lines + [".fi", ""]).joined(separator: "\n")
   }
 

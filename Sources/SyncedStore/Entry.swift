@@ -1,7 +1,9 @@
 import Foundation
 
 /// Everything that a store knows about one record: the item, the record's system fields and the
-/// change that the server has not confirmed. They are stored together.
+/// change that the server has not confirmed.
+///
+/// They are stored together.
 struct Entry: Sendable {
   /// A change that the server has not confirmed.
   struct Change: Hashable, Sendable {

@@ -100,7 +100,9 @@ extension SyncedStore {
     if isEnabled == true { try start() }
   }
 
-  /// Whether the user wants sync; `nil` if undecided. Kept across launches and accounts.
+  /// Whether the user wants sync; `nil` if undecided.
+  ///
+  /// Kept across launches and accounts.
   public var isEnabled: Bool? { state.withLock { $0.table.settings.isEnabled } }
 
   /// Turns sync on or off, and stores it.

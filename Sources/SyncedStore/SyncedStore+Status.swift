@@ -123,7 +123,9 @@ extension SyncedStore {
 
 /// An error of a ``SyncedStore``; errors of CloudKit are thrown as they are.
 public struct SyncedStoreError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// A kind of error. More kinds may follow.
+  /// A kind of error.
+  ///
+  /// More kinds may follow.
   public struct Code: RawRepresentable, Hashable, Sendable {
     /// The name of the kind.
     public let rawValue: String

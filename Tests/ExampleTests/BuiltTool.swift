@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import VerificationSupport
 
 /// A tool of this package, as it was built.
 enum BuiltTool {
@@ -33,11 +34,11 @@ enum BuiltTool {
     throw CocoaError(.fileNoSuchFile)
   }
 
-  /// Runs a process that was not started yet to its end.
+  /// Runs a process to its end.
   ///
   /// - Parameter output: Where its output goes instead of into the result.
   static func run(
-    _ process: Process, input: Data = Data(), output: FileHandle? = nil
+    _ process: ToolProcess, input: Data = Data(), output: FileHandle? = nil
   ) async throws -> Run {
     let scratch = FileManager.default.temporaryDirectory
       .appendingPathComponent("swift-cloud-sync-run-\(UUID().uuidString)")
@@ -47,28 +48,13 @@ enum BuiltTool {
     let names = ["in", "out", "err"].map { scratch.appendingPathComponent($0) }
     try input.write(to: names[0])
     for name in names.dropFirst() { try Data().write(to: name) }
-    let files = [
-      try FileHandle(forReadingFrom: names[0]), try FileHandle(forWritingTo: names[1]),
-      try FileHandle(forWritingTo: names[2]),
-    ]
-    // A process that ended keeps its files for some time. Foundation reads past the end of its
-    // buffer when it starts one in a program with more than some 1,300 open files.
-    defer { for file in files { try? file.close() } }
-    process.standardInput = files[0]
-    process.standardOutput = output ?? files[1]
-    process.standardError = files[2]
-    try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
-      process.terminationHandler = { _ in done.resume() }
-      do { try process.run() } catch { done.resume(throwing: error) }
-    }
+    var process = process
+    process.input = try FileHandle(forReadingFrom: names[0])
+    process.output = try output ?? FileHandle(forWritingTo: names[1])
+    process.errors = try FileHandle(forWritingTo: names[2])
+    let code = try await process.start().exitCode()
     return Run(
       output: String(decoding: try Data(contentsOf: names[1]), as: UTF8.self),
-      errors: String(decoding: try Data(contentsOf: names[2]), as: UTF8.self), code: code(process))
-  }
-
-  /// How an ended process ended.
-  static func code(_ process: Process) -> CInt {
-    let status = process.terminationStatus
-    return process.terminationReason == .uncaughtSignal ? -status : status
+      errors: String(decoding: try Data(contentsOf: names[2]), as: UTF8.self), code: code)
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import VerificationSupport
 
 /// A terminal that nobody looks at.
 final class PseudoTerminal: Sendable {
@@ -42,23 +43,20 @@ final class PseudoTerminal: Sendable {
     #endif
   }
 
-  /// Runs a process that was not started yet, with this as its output and errors, to its end.
+  /// Runs a process, with this as its output and errors, to its end.
   ///
   /// - Returns: What it printed, with plain line ends.
-  func run(_ process: Process) async throws -> String {
+  func run(_ process: ToolProcess) async throws -> String {
     let descriptor = open(path, O_RDWR | O_NOCTTY)
     guard descriptor >= 0 else { throw Failure(code: errno) }
     let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = handle
-    process.standardError = handle
+    var process = process
+    process.output = handle
+    process.errors = handle
     // Read from the first byte on: a terminal holds 4 KiB, and who prints more waits for a reader.
     async let printed = everything()
     do {
-      try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
-        process.terminationHandler = { _ in done.resume() }
-        do { try process.run() } catch { done.resume(throwing: error) }
-      }
+      _ = try await process.start().exitCode()
     } catch {
       try handle.write(contentsOf: Data([Self.end]))
       throw error

@@ -250,36 +250,18 @@ struct StoresRefusalTests {
   func watchShowsChangesUntilInterrupted() async throws {
     let tool = try StoresTool()
     try await tool.good("--device", "desk", "tabs", "sync")
-    let watch = try tool.process(["--device", "desk", "--json", "tabs", "watch"])
-    let (output, errors) = (Pipe(), Pipe())
-    watch.standardOutput = output
-    watch.standardError = errors
-    let ended = AsyncStream<Void>.makeStream()
-    watch.terminationHandler = { _ in ended.continuation.finish() }
-    try watch.run()
+    let watch = try RunningTool(
+      tool.process(["--device", "desk", "--json", "tabs", "watch"]))
     // Its greeting comes after its first look, so what is opened now is news to it.
-    var greeting = ""
-    while !greeting.contains("watching 0 tabs of desk") {
-      let data = errors.fileHandleForReading.availableData
-      try #require(!data.isEmpty, "watch ended early: \(greeting)")
-      greeting += String(decoding: data, as: UTF8.self)
-    }
+    _ = try await watch.errors.line { $0.contains("watching 0 tabs of desk") }
     let own = try await tool.run(["--device", "desk", "tabs", "add", "own", "--text", "a"])
     #expect(own.code == 0, "\(own.errors)")
     try await tool.good("--device", "phone", "tabs", "add", "others", "--text", "b")
     try await tool.good("--device", "phone", "tabs", "sync")
-    var text = ""
-    while !text.contains("others") {
-      let data = output.fileHandleForReading.availableData
-      try #require(!data.isEmpty, "watch ended early: \(text)")
-      text += String(decoding: data, as: UTF8.self)
-    }
-    #expect(text.contains(#""change":"opened""#))
-    kill(watch.processIdentifier, SIGINT)
-    for await _ in ended.stream {}
-    // A test whose time is over comes here before the end; to ask how it ended would trap then.
-    try #require(!watch.isRunning)
-    #expect(watch.terminationReason == .exit && watch.terminationStatus == 0)
+    let line = try await watch.output.line { $0.contains("others") }
+    #expect(line.contains(#""change":"opened""#))
+    watch.send(SIGINT)
+    #expect(await watch.exitCode() == 0)
   }
 
   @Test("The demo succeeds inside the repository's folder and elsewhere, and reset removes all")

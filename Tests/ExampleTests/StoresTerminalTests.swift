@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import VerificationSupport
 
 @Suite("The stores tool: on a terminal, and in a shell")
 struct StoresTerminalTests {
@@ -41,9 +42,9 @@ struct StoresTerminalTests {
 
   @Test("A program that prints more than a terminal buffer holds runs to its end")
   func largeTerminalOutputCompletes() async throws {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/bin/sh")
-    process.arguments = ["-c", "head -c 100000 /dev/zero | tr '\\0' a"]
+    let process = ToolProcess(
+      program: URL(fileURLWithPath: "/bin/sh"),
+      arguments: ["-c", "head -c 100000 /dev/zero | tr '\\0' a"])
     let printed = try await PseudoTerminal(columns: 60).run(process)
     #expect(printed.count == 100_000 && printed.allSatisfy { $0 == "a" })
   }
@@ -71,9 +72,9 @@ struct StoresTerminalTests {
       complete -p stores >&2
       """
     for (words, expected) in cases {
-      let process = try tool.process([])
-      process.environment?["STORES"] = process.executableURL?.path
-      process.executableURL = URL(fileURLWithPath: "/bin/bash")
+      var process = try tool.process([])
+      process.environment["STORES"] = process.program.path
+      process.program = URL(fileURLWithPath: "/bin/bash")
       process.arguments = ["--norc", "-c", script, "bash"] + words
       let run = try await BuiltTool.run(process)
       #expect(run.code == 0 && run.errors == "complete -F _stores stores\n", "\(run.errors)")

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import VerificationSupport
 
 /// The built `stores` tool, with a home folder of its own that is gone when the test is over.
 final class StoresTool: Sendable {
@@ -30,8 +31,8 @@ final class StoresTool: Sendable {
     _ arguments: [String], input: Data = Data(), environment: [String: String] = [:],
     currentDirectory: URL? = nil
   ) async throws -> Run {
-    let process = try process(arguments, environment)
-    if let currentDirectory { process.currentDirectoryURL = currentDirectory }
+    var process = try process(arguments, environment)
+    process.folder = currentDirectory
     return try await BuiltTool.run(process, input: input)
   }
 
@@ -47,15 +48,12 @@ final class StoresTool: Sendable {
   }
 
   /// A process that runs the tool in this home, not started yet.
-  func process(_ arguments: [String], _ environment: [String: String] = [:]) throws -> Process {
-    let process = Process()
-    process.executableURL = try BuiltTool.program("stores")
-    process.arguments = arguments
+  func process(_ arguments: [String], _ environment: [String: String] = [:]) throws -> ToolProcess {
     var all = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("CLOUDSYNC_") }
     all["CLOUDSYNC_HOME"] = home.path
     all.merge(environment) { _, new in new }
-    process.environment = all
-    return process
+    return ToolProcess(
+      program: try BuiltTool.program("stores"), arguments: arguments, environment: all)
   }
 
   /// Every file of server and devices with its content, to see whether something changed.

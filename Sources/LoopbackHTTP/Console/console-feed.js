@@ -15,6 +15,19 @@ function refresh() {
   return loading;
 }
 
+// Changes that come quickly are shown once a second.
+let shown = 0;
+let planned = null;
+
+function refreshSoon() {
+  if (planned) return;
+  planned = setTimeout(() => {
+    planned = null;
+    shown = Date.now();
+    refresh();
+  }, Math.max(0, shown + 1000 - Date.now()));
+}
+
 function failed(error) {
   if (error.status === 401) { run += 1; forget('The server does not know this token.'); }
   else if (error instanceof Refused) at('wrong').textContent = error.message;
@@ -95,12 +108,14 @@ async function follow() {
       tries = 0;
       live('on', 'Live');
       showEvents(page, first || page.missed);
+      if (first) {
+        await refresh();
+        continue;
+      }
       // The console's own reading changes nothing.
-      const loaded = first || !page.events.length || !page.events.every(isOwnReading)
-        ? refresh() : null;
+      if (!page.events.length || !page.events.every(isOwnReading)) refreshSoon();
       // An answer that brings nothing at once would make this a race.
-      if (first) await loaded;
-      else if (!page.events.length && Date.now() - began < 1000) await pause(1000);
+      if (!page.events.length && Date.now() - began < 1000) await pause(1000);
     } catch (error) {
       if (mine !== run) return;
       failed(error);

@@ -83,6 +83,10 @@ function buildShare(place, record) {
     refresh();
   });
   const people = record.participants || [];
+  const exclude = async (name, one) => {
+    if (!await sure('Remove ' + name + ' from the share?', 'Remove')) return;
+    update(record.publicPermission, people.filter(other => other !== one));
+  };
   const others = state.accounts.filter(one => one.account !== place.account);
   const open = make('select', {'aria-label': 'Permission of everybody', on: ['change', event =>
     update(event.target.value, people)]}, ...permissions.map(([value, words]) =>
@@ -108,12 +112,14 @@ function buildShare(place, record) {
   return make('div', {class: 'share'},
     make('div', {class: 'edited'}, make('div', {class: 'label'}, 'URL'), url),
     make('div', {class: 'edited'}, make('div', {class: 'label'}, 'Everybody'), open),
-    make('ul', {class: 'lines', 'data-none': 'No participants.'}, ...people.map(buildParticipant)),
+    make('ul', {class: 'lines', 'data-none': 'No participants.'}, ...people.map(one =>
+      buildParticipant(one, place.scope === 'private' && one.type !== 'OWNER'
+        ? name => exclude(name, one) : null))),
     others.length ? make('div', {class: 'row'}, who, invite, accept)
       : make('p', {class: 'dim'}, 'Add another account to invite it.'), wrong);
 }
 
-function buildParticipant({userIdentity, type, permission, acceptanceStatus}) {
+function buildParticipant({userIdentity, type, permission, acceptanceStatus}, exclude) {
   const user = userIdentity.userRecordName
     || ((userIdentity.lookupInfo || {}).userRecordName) || '';
   const known = state.accounts.find(one => one.userRecordName === user);
@@ -123,7 +129,9 @@ function buildParticipant({userIdentity, type, permission, acceptanceStatus}) {
   return make('li', {class: 'line'}, make('bdi', {class: 'name'}, label),
     ...[type, permission].map(word => span('dim', word.toLowerCase().replace('_', ' '))),
     span('end ' + (acceptanceStatus === 'ACCEPTED' ? 'good' : 'warn'),
-      acceptanceStatus.toLowerCase()));
+      acceptanceStatus.toLowerCase()),
+    exclude && button('Remove', 'remove ' + label, {'aria-label': 'Remove ' + label},
+      () => exclude(label)));
 }
 
 async function share(place, record) {

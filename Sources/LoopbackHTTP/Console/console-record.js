@@ -108,7 +108,10 @@ async function buildPreview(blob) {
       src: 'data:' + picture[0] + ';base64,' + btoa(text)});
   }
   try {
-    const text = new TextDecoder('utf-8', {fatal: true}).decode(bytes.slice(0, 20_000));
+    const most = 20_000;
+    // What is cut may end within a character.
+    const text = new TextDecoder('utf-8', {fatal: true})
+      .decode(bytes.slice(0, most), {stream: bytes.length > most});
     if (!/[\0-\x08\x0e-\x1f]/.test(text)) return make('pre', {tabindex: '0', dir: 'auto'}, text);
   } catch { /* It is no text. */ }
   return make('p', {class: 'dim'}, size(bytes.length) + ' that are neither text nor a picture');

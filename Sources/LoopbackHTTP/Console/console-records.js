@@ -104,19 +104,24 @@ async function loadZone(place) {
   const zone = {...query(place), zone: place.zone};
   const log = ask('changes', {...zone, latest: state.changeCount, limit: 10000});
   if (place.record) {
-    const answer = await ask('records', {...zone, numbersAsStrings: true, record: place.record});
+    const answer = await ask('records', {...zone, ...latest, record: place.record});
     return {...answer, changes: (await log).changes.reverse()};
   }
   if (place.type) return {...await find(place), changes: (await log).changes.reverse()};
-  let records = [], answer = {};
+  let records = [], answer = {}, newest;
   for (let page = 0; page < state.pages; page += 1) {
-    answer = await ask('records', {...zone, numbersAsStrings: true, after: answer.next});
+    answer = await ask('records', {...zone, ...latest, after: answer.next});
     records = records.concat(answer.records);
+    newest = newest || answer.newest;
     if (answer.next === undefined) break;
   }
-  return {...answer, records, more: answer.next !== undefined,
-    changes: (await log).changes.reverse()};
+  const more = answer.next !== undefined;
+  // Names tell more than times, but only all of them can be in order.
+  if (!more) records.sort((one, other) => one.recordName < other.recordName ? -1 : 1);
+  return {...answer, records, newest, more, changes: (await log).changes.reverse()};
 }
+
+const latest = {order: 'latest', numbersAsStrings: true};
 
 // A zone that another user shares: only the web services show it as the account sees it.
 async function loadShared(place) {
@@ -232,7 +237,8 @@ function link(place, label, detail, current) {
 
 // One zone: its records by type, as tables, or one record of them.
 
-function showZone(place, {records, count, newest, changes, isQuery}, subscriptions) {
+function showZone(place, found, subscriptions) {
+  const {records, newest, changes} = found;
   const path = place ? [place.container, place.environment, place.account, place.scope] : [];
   const back = place && place.record ? [address(zonePlace(place))] : [];
   fill(at('path'), [...path.filter(Boolean), ...back], part => part, part => back.includes(part)
@@ -244,7 +250,7 @@ function showZone(place, {records, count, newest, changes, isQuery}, subscriptio
   const gone = state.zones && place && place.zone
     && !state.zones.zones.some(({zoneID}) => zoneID.zoneName === place.zone);
   at('count').textContent = !place || !place.zone ? '' : gone ? 'no such zone'
-    : count + (isQuery ? ' found' : count === 1 ? ' record' : ' records');
+    : countText(found);
   const here = place ? address(zonePlace(place)) : '';
   noteTypes(records);
   const first = state.tagsOf !== here;
@@ -266,6 +272,15 @@ function showZone(place, {records, count, newest, changes, isQuery}, subscriptio
   fill(at('changes'), changes, change => here + '\n' + change.sequence, buildChange);
   fill(at('subscriptions'), subscriptions, one => here + '\n' + one.subscriptionID,
     buildSubscription);
+}
+
+function countText({records, count, countIsMinimum, more, isQuery}) {
+  if (isQuery) return count + ' found';
+  if (more) {
+    return 'the latest ' + records.length + ' of ' + (countIsMinimum ? 'more than ' : '')
+      + count.toLocaleString('en') + ' records';
+  }
+  return count + (count === 1 ? ' record' : ' records');
 }
 
 function buildChange(change) {

@@ -62,13 +62,17 @@ extension ControlRoutes {
     let query = try ControlQuery(
       head.query,
       knowing: DatabaseName.parameters.union([
-        "zone", "record", "after", "limit", "numbersAsStrings",
+        "zone", "record", "after", "limit", "numbersAsStrings", "order",
       ]))
     let name = try DatabaseName(query)
     let zone = ZoneID(name: try query.text("zone"))
     let limit = try query.count("limit", in: 1...ControlRoutes.longestPage, or: 200)
     var notation = try notation(of: name)
     notation.numbersAsStrings = try query.flag("numbersAsStrings")
+    let order = try query.word("order", or: RecordOrder.name) { $0.rawValue }
+    if order == .latest {
+      return try latestRecords(zone, name, notation, limit, query)
+    }
     let (records, newest) = try ask { () throws(CloudError) in
       try server.recordsAndNewest(
         in: zone, container: name.container, account: name.account, environment: name.environment)
@@ -86,6 +90,35 @@ extension ControlRoutes {
     ])
   }
 
+  /// A page of records, the latest change first, or a single record; the cost does not depend on
+  /// the size of the zone.
+  private func latestRecords(
+    _ zone: ZoneID, _ name: DatabaseName, _ notation: Notation, _ limit: Int, _ query: ControlQuery
+  ) throws(HTTPRefusal) -> JSON {
+    if let one = query.optionalText("record") {
+      let record = try ask { () throws(CloudError) in
+        try server.record(
+          RecordID(name: one, zone: zone), container: name.container, account: name.account,
+          environment: name.environment)
+      }
+      return .members(["records": .array(record.map { [notation.json($0)] } ?? [])])
+    }
+    let before = try query.optionalText("after").map { _ throws(HTTPRefusal) in
+      try query.count("after", in: 0...UInt64.max, or: 0)
+    }
+    let page = try ask { () throws(CloudError) in
+      try server.latestRecords(
+        in: zone, container: name.container, account: name.account, environment: name.environment,
+        before: before, limit: limit)
+    }
+    return .members([
+      "records": .array(page.records.map { notation.json($0) }), "count": .integer(page.count),
+      "countIsMinimum": page.count < LatestRecords.mostCounted ? nil : .bool(true),
+      "next": page.next.map { .string("\($0)") },
+      "newest": before == nil ? ControlNotation.text(page.records.first?.id.name) : nil,
+    ])
+  }
+
   func changes(_ head: HTTPRequestHead) throws(HTTPRefusal) -> JSON {
     let query = try ControlQuery(
       head.query, knowing: DatabaseName.parameters.union(["zone", "after", "limit", "latest"]))
@@ -95,7 +128,12 @@ extension ControlRoutes {
     let after = try query.count("after", in: 0...UInt64.max, or: 0)
     let limit = try query.count("limit", in: 1...ControlRoutes.longestPage, or: 200)
     let log = try ask { () throws(CloudError) in
-      try server.changeLog(
+      guard latest == Int.max else {
+        return try server.latestChanges(
+          of: zone, container: name.container, account: name.account,
+          environment: name.environment, limit: latest)
+      }
+      return try server.changeLog(
         of: zone, container: name.container, account: name.account, environment: name.environment)
     }
     let page = log.suffix(latest).drop { $0.sequence <= after }.prefix(limit)
@@ -165,4 +203,12 @@ private struct DatabaseName {
     environment = try query.word("environment", or: .development) { $0.rawValue }
     account = query.optionalText("account")
   }
+}
+
+/// The order in which records are listed.
+private enum RecordOrder: String, CaseIterable {
+  /// By name.
+  case name
+  /// The latest change first.
+  case latest
 }

@@ -4,7 +4,7 @@ import WebServices
 
 /// The keys of programs that sign their requests.
 extension ControlRoutes {
-  private var serverKeys: ServerKeys { ServerKeys(server: server, clock: server.clock) }
+  private var serverKeys: ServerKeys { ServerKeys(server: server) }
 
   /// All keys.
   func keys() throws(HTTPRefusal) -> JSON {

@@ -81,7 +81,7 @@ package struct ControlRoutes: Sendable {
     do throws(HTTPRefusal) {
       switch try target(of: request.head) {
       case .console: return ConsolePage.response
-      case .page(let page): return answer(page)
+      case .page(let page): return await answer(page)
       case .endpoint(.exportArchive): return try exportArchive(request.head)
       case .endpoint(let endpoint):
         return ControlRoutes.answer(try await answer(endpoint, request))
@@ -141,12 +141,12 @@ extension ControlRoutes {
   }
 
   /// Whether the server runs and its storage answers, or its metrics.
-  private func answer(_ page: StatusPage) -> HTTPResponse {
+  private func answer(_ page: StatusPage) async -> HTTPResponse {
     switch page {
     case .health: return .text(200, "ok\n")
     case .readiness:
       do throws(CloudError) {
-        _ = try server.accounts()
+        try await server.checkStorage()
         return .text(200, "ok\n")
       } catch {
         return .text(503, "\(error.message)\n")

@@ -63,7 +63,7 @@ final class RequestRouter: Sendable {
     if case .refuse(let response) = admission {
       let operation = routing.withLock { $0?.operation(of: head.path) } ?? "other"
       metrics.noteRefusal(operation, response.status)
-      log(head, operation, response.status, .zero, 0, response.body.count)
+      log(head, operation, response.status, .zero, 0, response.bodyCount)
     }
     return admission
   }
@@ -72,24 +72,28 @@ final class RequestRouter: Sendable {
     guard let routing = routing.withLock({ $0 }) else {
       return .refuse(.failure(503, "TRY_AGAIN_LATER", "the server is starting"))
     }
-    let isControl = routing.control.has(head.path)
-    let isSignIn = head.path == SignInRoutes.path
-    let policy = isControl || isSignIn ? routing.controlPolicy : routing.policy
-    let isPage = isSignIn || ConsolePage.paths.contains(head.path)
+    let area = routing.area(of: head.path)
+    let policy = area == .service ? routing.policy : routing.controlPolicy
+    let isPage = area == .signIn || ConsolePage.paths.contains(head.path)
     if let refusal = policy.refusal(of: head, isPage: isPage) {
       return .refuse(HTTPResponse(refusal))
     }
     var admission: HTTPAdmission =
       if !head.hasKnownMethod {
         .refuse(HTTPResponse(HTTPRefusal(501, "the method is unknown")))
-      } else if isControl {
-        routing.control.admission(head)
-      } else if isSignIn {
-        SignInRoutes.admission(head)
       } else {
-        routing.admission(head)
+        switch area {
+        case .control: routing.control.admission(head)
+        case .signIn: SignInRoutes.admission(head)
+        case .service: routing.admission(head)
+        }
       }
-    if case .accept = admission, head.hasCodedBody { admission = .refuse(.codedBody) }
+    if head.hasCodedBody {
+      switch admission {
+      case .accept, .acceptFile: admission = .refuse(.codedBody)
+      case .refuse: break
+      }
+    }
     guard case .refuse(var refusal) = admission else { return admission }
     // A page of an allowed origin must be able to read the sign-in URL and the error.
     refusal.fields += policy.fields(for: head)
@@ -98,9 +102,9 @@ final class RequestRouter: Sendable {
 
   /// The CORS fields that let a page of an allowed origin read an error that occurs before routing.
   func refusalFields(_ head: HTTPRequestHead) -> [HTTPRequestHead.Field] {
-    guard let routing = routing.withLock({ $0 }), !routing.control.has(head.path),
-      head.path != SignInRoutes.path
-    else { return [] }
+    guard let routing = routing.withLock({ $0 }), routing.area(of: head.path) == .service else {
+      return []
+    }
     return routing.policy.fields(for: head)
   }
 
@@ -113,7 +117,7 @@ final class RequestRouter: Sendable {
     let response = await answer(request, routing)
     let (operation, time) = (routing.operation(of: request.head.path), clock.elapsed() - start)
     let (status, received, sent) = (
-      response?.status ?? 0, request.body.count, response?.body.count ?? 0
+      response?.status ?? 0, request.bodyCount, response?.bodyCount ?? 0
     )
     metrics.note(operation, status, time, received: received, sent: sent)
     log(request.head, operation, status, time, received, sent)
@@ -131,18 +135,34 @@ final class RequestRouter: Sendable {
   }
 
   private func answer(_ request: HTTPRequest, _ routing: Routing) async -> HTTPResponse? {
-    if routing.control.has(request.head.path) { return await routing.control.answer(request) }
-    if request.head.path == SignInRoutes.path { return routing.signIn.answer(request) }
-    var response =
-      request.head.method == "OPTIONS"
-      ? routing.policy.preflight(request.head, methods: routing.methods(of: request.head.path))
-      : await routing.routes(for: request.head).answer(request)
-    response?.fields += routing.policy.fields(for: request.head)
-    return response
+    switch routing.area(of: request.head.path) {
+    case .control: return await routing.control.answer(request)
+    case .signIn: return routing.signIn.answer(request)
+    case .service:
+      var response =
+        request.head.method == "OPTIONS"
+        ? routing.policy.preflight(request.head, methods: routing.methods(of: request.head.path))
+        : await routing.routes(for: request.head).answer(request)
+      response?.fields += routing.policy.fields(for: request.head)
+      return response
+    }
   }
 }
 
 extension RequestRouter.Routing {
+  /// A part of the server, whose routes handle its paths.
+  fileprivate enum Area {
+    case control
+    case signIn
+    /// CloudKit Web Services, and every unknown path.
+    case service
+  }
+
+  fileprivate func area(of path: String) -> Area {
+    if control.has(path) { return .control }
+    return path == SignInRoutes.path ? .signIn : .service
+  }
+
   /// The methods of a service path, or of the whole server for `*`; `nil` for an unknown path.
   fileprivate func methods(of path: String) -> [String]? {
     path == "*" ? HostPolicy.methods : routes.methods(of: path)
@@ -150,10 +170,11 @@ extension RequestRouter.Routing {
 
   /// The name of a path's operation in the metrics.
   fileprivate func operation(of path: String) -> String {
-    if let endpoint = ControlEndpoint(path: path) { return "control/\(endpoint.rawValue)" }
-    if control.has(path) { return "page" }
-    if path == SignInRoutes.path { return "sign-in" }
-    return routes.operation(of: path) ?? "other"
+    switch area(of: path) {
+    case .control: ControlEndpoint(path: path).map { "control/\($0.rawValue)" } ?? "page"
+    case .signIn: "sign-in"
+    case .service: routes.operation(of: path) ?? "other"
+    }
   }
 
   /// Accepts or rejects a request to the service by its head.

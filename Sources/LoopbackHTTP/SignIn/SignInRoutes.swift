@@ -73,7 +73,7 @@ struct SignInRoutes: Sendable {
           .members([
             "container": .string(container),
             "accounts": .array(
-              try server.accounts().filter { !$0.name.hasPrefix(ServerKeys.accountPrefix) }
+              try server.accounts().filter { !ServerKeys.isKey(account: $0.name) }
                 .map { .string($0.name) }),
           ]))
       }
@@ -124,31 +124,10 @@ struct SignInRoutes: Sendable {
   }
 }
 
-/// The page that offers the accounts: one file without data.
-enum SignInPage {
-  private static let script = String(decoding: PackageResources.sign_in_js, as: UTF8.self)
-  private static let style = String(decoding: PackageResources.sign_in_css, as: UTF8.self)
-
-  static let response = HTTPResponse(
-    200,
-    fields: [
-      .init(name: "content-type", value: "text/html; charset=utf-8"),
-      .init(
-        name: "content-security-policy",
-        value: [
-          "default-src 'none'", "script-src '\(ConsolePage.checksum(script))'",
-          "style-src '\(ConsolePage.checksum(style))'", "connect-src 'self'", "base-uri 'none'",
-          "form-action 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'",
-          "trusted-types 'none'",
-        ].joined(separator: "; ")),
-      .init(name: "cache-control", value: "no-store"),
-      .init(name: "x-content-type-options", value: "nosniff"),
-      .init(name: "x-frame-options", value: "DENY"),
-      .init(name: "referrer-policy", value: "no-referrer"),
-      .init(name: "cross-origin-resource-policy", value: "same-origin"),
-    ],
-    body: Array(
-      String(decoding: PackageResources.sign_in_html, as: UTF8.self)
-        .replacing("<style></style>", with: "<style>\(style)</style>")
-        .replacing("<script></script>", with: "<script>\(script)</script>").utf8))
+/// The page that offers the accounts, and gives a message to the window that opened it.
+private enum SignInPage {
+  static let response = StaticPage(
+    script: [PackageResources.sign_in_js], style: PackageResources.sign_in_css,
+    markup: PackageResources.sign_in_html
+  ).response(isAlone: false)
 }

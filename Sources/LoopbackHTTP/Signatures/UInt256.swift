@@ -25,29 +25,22 @@ struct UInt256: Hashable, Sendable {
   func hasBit(_ number: Int) -> Bool { words[number / 64] >> UInt64(number % 64) & 1 == 1 }
 
   /// The sum, and whether it was too large.
-  func adding(_ other: UInt256) -> (sum: UInt256, isTooLarge: Bool) {
-    var sum = UInt256.zero
-    var carry: UInt64 = 0
+  func adding(_ other: UInt256, carry: Bool = false) -> (sum: UInt256, isTooLarge: Bool) {
+    var (sum, carry) = (UInt256.zero, carry)
     for index in 0..<4 {
       let (part, first) = words[index].addingReportingOverflow(other.words[index])
-      let (whole, second) = part.addingReportingOverflow(carry)
+      let (whole, second) = part.addingReportingOverflow(carry ? 1 : 0)
       sum.words[index] = whole
-      carry = first || second ? 1 : 0
+      carry = first || second
     }
-    return (sum, carry == 1)
+    return (sum, carry)
   }
 
   /// The difference, and whether it was negative.
   func subtracting(_ other: UInt256) -> (difference: UInt256, isNegative: Bool) {
-    var difference = UInt256.zero
-    var borrow: UInt64 = 0
-    for index in 0..<4 {
-      let (part, first) = words[index].subtractingReportingOverflow(other.words[index])
-      let (whole, second) = part.subtractingReportingOverflow(borrow)
-      difference.words[index] = whole
-      borrow = first || second ? 1 : 0
-    }
-    return (difference, borrow == 1)
+    // A number less another is that number, the complement of the other, and one.
+    let (difference, isTooLarge) = adding(UInt256(words: ~other.words), carry: true)
+    return (difference, !isTooLarge)
   }
 
   static func < (first: UInt256, second: UInt256) -> Bool { first.subtracting(second).isNegative }

@@ -37,10 +37,11 @@ struct ServerOptions: Hashable {
   /// Parses the options from a command line.
   init(_ arguments: inout Arguments, _ environment: [String: String]) throws(UsageError) {
     if let path = arguments.value("config") {
-      guard let text = FileManager.default.contents(atPath: path) else {
-        throw UsageError("cannot read the configuration \(quoted(path))")
+      let configuration: Data
+      do throws(ToolError) { configuration = try readFile(path) } catch {
+        throw UsageError(error.description)
       }
-      try arguments.fill(from: text)
+      try arguments.fill(from: configuration)
     }
     if let text = arguments.value("port") {
       guard let port = UInt16(text) else {

@@ -33,11 +33,11 @@ struct Archives: Sendable {
     defer { control.close() }
     guard let path else {
       if isatty(STDOUT_FILENO) == 1 { output.note("cloudsync: --output FILE writes a file") }
-      return try await write(control, Progress("exported", output)) { Output.write($0) }
+      return try await write(control, output) { Output.write($0) }
     }
     let file = try NewFile(path)
     do {
-      try await write(control, Progress("exported", output)) { try file.write($0) }
+      try await write(control, output) { try file.write($0) }
       try file.finish()
     } catch {
       file.discard()
@@ -48,17 +48,21 @@ struct Archives: Sendable {
 
   /// Writes the archive in pieces.
   private func write(
-    _ control: any ControlInterface, _ progress: Progress, to sink: ([UInt8]) throws -> Void
+    _ control: any ControlInterface, _ output: Output, to sink: ([UInt8]) throws -> Void
   ) async throws {
-    defer { progress.end() }
     guard let file = control as? FileControl else {
       return try sink(try await control.send(.get("export")))
     }
+    let progress = Progress("exported", output)
+    defer { progress.end() }
+    let total = try file.server.archiveLineCount()
+    var lines = 0
     var buffer: [UInt8] = []
     try file.server.exportArchive { line in
+      lines += 1
       buffer += Array(line.utf8)
       guard buffer.count >= 65_536 else { return }
-      progress.add(buffer.count)
+      progress.add(buffer.count, fraction: total.map { Double(lines) / Double(max(1, $0)) })
       try sink(buffer)
       buffer.removeAll(keepingCapacity: true)
     }

@@ -12,9 +12,10 @@ struct FaultProfile: Hashable, Sendable {
   let orders: [[UInt8]]
 
   init(_ path: String) throws(UsageError) {
-    guard let data = FileManager.default.contents(atPath: path),
-      let text = String(validating: data, as: UTF8.self)
-    else { throw UsageError("cannot read the faults in \(quoted(path))") }
+    let text: String
+    do throws(ToolError) { text = try readText(path) } catch {
+      throw UsageError(error.description)
+    }
     var orders: [[UInt8]] = []
     for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
     {

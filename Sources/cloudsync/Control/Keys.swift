@@ -37,10 +37,7 @@ struct Keys: Sendable {
     switch verb {
     case .list: request = .get("keys")
     case .add(let path, let name):
-      let data = FileManager.default.contents(atPath: path)
-      guard let pem = data.flatMap({ String(validating: $0, as: UTF8.self) }) else {
-        throw ToolError("cannot read \(quoted(path))", code: ExitCode.noInput)
-      }
+      let pem = try readText(path)
       request = .post(
         "keys", .members(["publicKey": .string(pem), "name": name.map { .string($0) }]))
     case .remove(let id): request = .post("keys", .members(["remove": .string(id)]))

@@ -15,7 +15,7 @@ final class NewFile {
     self.path = path
     draft = path + ".\(getpid()).part"
     descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw Self.failure(path) }
+    guard descriptor >= 0 else { throw ToolError.cannotWrite(path) }
   }
 
   deinit { close(descriptor) }
@@ -26,24 +26,17 @@ final class NewFile {
     while !left.isEmpty {
       let count = left.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
       if count < 0, errno == EINTR { continue }
-      guard count > 0 else { throw failure }
+      guard count > 0 else { throw ToolError.cannotWrite(path) }
       left = left.dropFirst(count)
       byteCount += count
     }
   }
 
-  /// The system's last error.
-  private var failure: ToolError { Self.failure(path) }
-
-  private static func failure(_ path: String) -> ToolError {
-    ToolError(
-      "cannot write \(quoted(path)): \(String(cString: strerror(errno)))",
-      code: ExitCode.cannotCreate)
-  }
-
   /// Moves the file to its final path.
   func finish() throws(ToolError) {
-    guard fsync(descriptor) == 0, rename(draft, path) == 0 else { throw failure }
+    guard fsync(descriptor) == 0, rename(draft, path) == 0 else {
+      throw ToolError.cannotWrite(path)
+    }
   }
 
   /// Removes the temporary file.

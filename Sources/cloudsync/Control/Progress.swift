@@ -1,7 +1,7 @@
 import CommandLineKit
 
-/// Shows the progress of a longer operation on bytes: the number, the rate and, if the total is
-/// known, the time that is left.
+/// Shows the progress of a longer operation on bytes: the number, the rate and, if it is known how
+/// much is done, the time that is left.
 final class Progress {
   private let word: String
   private let total: Int?
@@ -22,23 +22,30 @@ final class Progress {
   }
 
   /// Counts processed bytes.
-  func add(_ bytes: Int) {
+  ///
+  /// - Parameter fraction: how much of the operation is done, from 0 to 1; `nil` if only the number
+  ///   of bytes tells.
+  func add(_ bytes: Int, fraction: Double? = nil) {
     byteCount += bytes
     let now = clock.now
     guard now > next else { return }
     next = now + .milliseconds(100)
-    output.progress(Self.text(word, byteCount, of: total, after: (now - start) / .seconds(1)))
+    output.progress(
+      Self.text(
+        word, byteCount, of: total, fraction: fraction, after: (now - start) / .seconds(1)))
     isShown = true
   }
 
   /// The line after some seconds, more than none.
-  static func text(_ word: String, _ done: Int, of total: Int?, after seconds: Double) -> String {
-    let rate = Double(done) / seconds
+  static func text(
+    _ word: String, _ done: Int, of total: Int?, fraction: Double? = nil, after seconds: Double
+  ) -> String {
     var text = "\(word) \(size(done))"
     if let total { text += " of \(size(total))" }
-    text += " · \(size(Int(rate)))/s"
-    if let total, done > 0, total > done {
-      text += " · \(Int((Double(total - done) / rate).rounded(.up))) s left"
+    text += " · \(size(Int(Double(done) / seconds)))/s"
+    let fraction = fraction ?? total.map { Double(done) / Double(max(1, $0)) } ?? 0
+    if fraction > 0, fraction < 1 {
+      text += " · \(Int((seconds * (1 - fraction) / fraction).rounded(.up))) s left"
     }
     return text
   }

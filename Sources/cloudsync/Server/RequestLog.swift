@@ -19,11 +19,7 @@ final class RequestLog: Sendable {
       return
     }
     let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else {
-      throw ToolError(
-        "cannot write \(quoted(path)): \(String(cString: strerror(errno)))",
-        code: ExitCode.cannotCreate)
-    }
+    guard descriptor >= 0 else { throw ToolError.cannotWrite(path) }
     file = Mutex(FileHandle(fileDescriptor: descriptor, closeOnDealloc: true))
   }
 

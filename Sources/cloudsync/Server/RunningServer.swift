@@ -16,7 +16,7 @@ struct RunningServer: Sendable {
   let web: LoopbackWebServer
   let accountTokens: [AccountToken]
   let apiToken: String
-  /// The location of its data: a path, or `memory`.
+  /// The location of its data: a path, an address without a password, or `memory`.
   let place: String
   private let exportFile: String?
   /// The URL under which other machines reach it; `nil` if none was given.
@@ -46,7 +46,7 @@ struct RunningServer: Sendable {
       throw error
     }
     if options.file != nil { server.watchForForeignChanges() }
-    place = options.file ?? "memory"
+    place = ServerData.name(options.file)
     publicURL = options.publicURL
     exportFile = options.exportFile
     apiToken = web.apiToken(for: options.container)

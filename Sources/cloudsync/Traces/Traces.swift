@@ -8,13 +8,12 @@ enum Traces {
   ///
   /// - Returns: 0, or 1 if the file contains no entry.
   static func show(_ path: String, _ output: Output) throws -> CInt {
-    guard let data = FileManager.default.contents(atPath: path) else {
-      throw Tool.Failure(code: 1, description: "\(path) cannot be read; give a file of a tracer.")
-    }
-    let timeline = SyncTraceTimeline(lines: String(decoding: data, as: UTF8.self))
+    let lines = String(decoding: try readFile(path), as: UTF8.self)
+    let timeline = SyncTraceTimeline(lines: lines)
     guard !timeline.entries.isEmpty else {
-      throw Tool.Failure(
-        code: 1, description: "\(path) is not a trace; give a file that a JSONLinesTracer wrote.")
+      throw ToolError(
+        "\(quoted(path)) is not a trace; give a file that a JSONLinesTracer wrote",
+        code: ExitCode.data)
     }
     if output.isJSON {
       Output.write(try Output.json(timeline) + "\n")

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import VerificationSupport
 
 /// Chromium without a window, driven over the pipe of its DevTools protocol.
 ///
@@ -13,24 +14,16 @@ final class Browser {
   private var session = ""
   private var lastNumber = 0
 
-  /// The browser's program; `nil` if none is installed.
-  static var program: String? {
-    ["chromium", "chromium-browser", "google-chrome"].flatMap { name in
-      ["/usr/bin/", "/usr/local/bin/", "/opt/homebrew/bin/"].map { $0 + name }
-    }.first { FileManager.default.isExecutableFile(atPath: $0) }
-  }
-
   /// Starts a browser with one empty page.
   ///
   /// - Parameter size: The width and height of the page, in CSS pixels.
-  init(_ program: String, folder: URL, size: (Int, Int) = (1280, 900)) async throws {
+  init(_ program: URL, folder: URL, size: (Int, Int) = (1280, 900)) async throws {
     self.folder = folder.appendingPathComponent("browser-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: self.folder, withIntermediateDirectories: true)
-    let shell = Process()
-    shell.executableURL = URL(fileURLWithPath: "/bin/sh")
-    // The protocol is on the descriptors 3 and 4, which Foundation can't hand over.
+    var shell = ToolProcess(program: URL(fileURLWithPath: "/bin/sh"))
+    // The protocol is on the descriptors 3 and 4, which only a shell hands over.
     shell.arguments = [
-      "-c", "exec \"$@\" 3<&0 4>&1 0</dev/null 1>&2", "sh", program, "--headless=new",
+      "-c", "exec \"$@\" 3<&0 4>&1 0</dev/null 1>&2", "sh", program.path, "--headless=new",
       "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
       "--hide-scrollbars", "--disable-extensions", "--disable-background-networking",
       "--remote-debugging-pipe",

@@ -81,6 +81,35 @@ extension ConsoleSuite {
       }
     }
 
+    @Test("A file with text is shown as text, other bytes by their size")
+    func textFilesAreShownAsText() async throws {
+      try await ConsoleWorld.run { world in
+        let page = world.browser
+        let files: [(name: String, content: Data, selector: String, shown: String)] = [
+          ("letter.txt", Data("Grüße\nan <b>alle</b>".utf8), ".preview pre", "an <b>alle</b>"),
+          // Two bytes a character, at odd places: the shown part ends within one.
+          (
+            "long.txt", Data(("a long one." + String(repeating: "ü", count: 20_000)).utf8),
+            ".preview pre", "a long one"
+          ),
+          ("noise", Data([0, 1, 2, 0xFF]), ".preview p", "neither text nor a picture"),
+        ]
+        for (name, content, selector, shown) in files {
+          try content.write(to: URL(fileURLWithPath: world.path(name)))
+          try await page.click("button", "New record")
+          try await page.fill("input", "Record type", with: "Letter")
+          try await page.fill("input", "Record name", with: name)
+          try await Self.addField(page, "body", "file")
+          try await page.attach(world.path(name), to: "input", "body")
+          try await page.click("button", "Create")
+          try await page.click("button", "Show body")
+          try await page.wait(for: "says('\(selector)', '\(shown)')")
+          try await page.click("#path a", "all records of the zone")
+          try await page.wait(for: "place('button', 'New record')")
+        }
+      }
+    }
+
     @Test("A wrong value is refused in the server's words, and the record stays as it was")
     func wrongValuesAreRefusedInServersWords() async throws {
       try await ConsoleWorld.run(["bread"]) { world in

@@ -59,6 +59,47 @@ extension ConsoleSuite {
         try await page.click("nav a > span", "default · private")
         try await page.click("nav a", "shop")
         try await page.wait(for: "says('td', 'half')")
+        #expect(try await sharedZones(of: token, world) == ["shop"])
+
+        // Removed, the other account finds nothing any more.
+        try await page.click("main a", "groceries")
+        try await page.click(".tag a")
+        try await page.click("button", "Remove bob")
+        try await page.wait(for: "says('dialog', 'Remove bob from the share?')")
+        try await page.click("dialog button", "Cancel")
+        try await page.wait(for: "!document.querySelector('dialog')")
+        #expect(try await sharedZones(of: token, world) == ["shop"])
+        try await page.click("button", "Remove bob")
+        try await page.click("dialog button", "Remove")
+        try await page.wait(for: "!says('.share li', 'bob')")
+        #expect(try await sharedZones(of: token, world) == [])
+      }
+    }
+
+    /// The names of the zones that others share with an account.
+    private func sharedZones(of token: String, _ world: ConsoleWorld) async throws -> [String] {
+      let answer = try await world.cloud.post(
+        "zones/list", Data("{}".utf8), database: "shared", webAuthToken: token)
+      let object = try JSONSerialization.jsonObject(with: Data(answer.text.utf8))
+      let zones = try #require(
+        (object as? [String: Any])?["zones"] as? [[String: Any]], "\(answer.text)")
+      return zones.compactMap { ($0["zoneID"] as? [String: Any])?["zoneName"] as? String }
+    }
+
+    @Test("A copied web token is on the clipboard")
+    func copiedTokenIsOnClipboard() async throws {
+      try await ConsoleWorld.run { world in
+        let page = world.browser
+        try await page.send(
+          "Browser.grantPermissions",
+          ["permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]], toPage: false)
+        try await page.send("Page.bringToFront")
+        try await page.click("button", "Web token of default")
+        try await page.wait(for: "place('input', 'Token of default')")
+        let token = try await page.text("place('input', 'Token of default').value")
+        try await page.click("button", "Copy")
+        try await page.wait(for: "place('button', 'Copied')")
+        #expect(try await page.text("navigator.clipboard.readText()") == token)
       }
     }
 

@@ -27,6 +27,50 @@ extension ConsoleSuite {
       }
     }
 
+    @Test("A large zone shows the latest records, then more, and by name once all are there")
+    func largeZoneShowsMoreOnRequest() async throws {
+      try await ConsoleWorld.run(["bread"]) { world in
+        let page = world.browser
+        let zone = Data(
+          #"""
+          {"operations":[{"operationType":"create","zone":{"zoneID":{"zoneName":"large"}}}]}
+          """#.utf8)
+        #expect(try await world.cloud.post("zones/modify", zone).status == 200)
+        for start in [0, 200, 400] {
+          let operations = (start..<min(start + 200, 450)).map { number -> String in
+            let name = "r\(String(number + 1000).dropFirst())"
+            return #"""
+              {"operationType":"create","record":{"recordType":"Note","recordName":"\#(name)"}}
+              """#
+          }
+          let body =
+            #"{"zoneID":{"zoneName":"large"},"operations":["#
+            + operations.joined(separator: ",") + "]}"
+          #expect(try await world.cloud.post("records/modify", Data(body.utf8)).status == 200)
+        }
+        let names = "[...document.querySelectorAll('tbody th a')].map(one => one.innerText)"
+        try await page.click("nav a", "large")
+        try await page.wait(for: "says('main h2', 'the latest 200 of 450 records')")
+        let first = "\(names).length === 200 && \(names)[0] === 'r449'"
+        try await page.wait(for: first)
+        try await page.picture("large-zone")
+        try await page.click("button", "Show more")
+        try await page.wait(for: "says('main h2', 'the latest 400 of 450 records')")
+        try await page.wait(for: "\(names).length === 400 && \(names)[399] === 'r050'")
+        try await page.click("button", "Show more")
+        try await page.wait(for: "says('main h2', '450 records')")
+        try await page.wait(for: "\(names)[0] === 'r000' && \(names)[449] === 'r449'")
+        #expect(try await page.read("place('button', 'Show more') === undefined") as? Bool == true)
+        // Another record gets in while all are shown.
+        let late = #"""
+          {"zoneID":{"zoneName":"large"},"operations":[{"operationType":"create",
+          "record":{"recordType":"Note","recordName":"q"}}]}
+          """#
+        #expect(try await world.cloud.post("records/modify", Data(late.utf8)).status == 200)
+        try await page.wait(for: "says('main h2', '451 records') && \(names)[0] === 'q'")
+      }
+    }
+
     @Test("A predicate finds records, and what is wrong with it is said in the server's words")
     func predicatesFindRecordsOrExplainErrors() async throws {
       try await Self.run { world in

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import VerificationSupport
 
 /// Runs the configuration of the page against nginx, as a web client would use it.
 ///
@@ -12,17 +13,9 @@ struct ProxyTests {
 
   init() throws { tool = try ServerTool() }
 
-  private static func program(_ name: String) -> URL? {
-    ["/usr/sbin/", "/usr/bin/", "/usr/local/bin/", "/opt/homebrew/bin/"].map { $0 + name }
-      .first { FileManager.default.isExecutableFile(atPath: $0) }
-      .map { URL(fileURLWithPath: $0) }
-  }
-
   private func run(_ program: URL, _ arguments: [String], input: String = "") async throws -> String
   {
-    let process = Process()
-    process.executableURL = program
-    process.arguments = arguments
+    let process = ToolProcess(program: program, arguments: arguments)
     let run = try await BuiltTool.run(process, input: Data(input.utf8))
     try #require(run.code == 0, "\(program.lastPathComponent) \(arguments): \(run.errors)")
     return run.output
@@ -87,9 +80,8 @@ struct ProxyTests {
     let cloud = try await tool.serve("--public-url", "https://\(Self.name)")
     try configuration(cloud.url).write(
       toFile: tool.path("nginx.conf"), atomically: true, encoding: .utf8)
-    let process = Process()
-    process.executableURL = nginx
-    process.arguments = ["-p", tool.folder.path, "-c", tool.path("nginx.conf")]
+    let process = ToolProcess(
+      program: nginx, arguments: ["-p", tool.folder.path, "-c", tool.path("nginx.conf")])
     let proxy = try RunningTool(process)
     while !FileManager.default.fileExists(atPath: tool.path("nginx.pid")) { await Task.yield() }
     return (cloud, proxy)
@@ -97,13 +89,9 @@ struct ProxyTests {
 
   @Test("A web client saves records and files, and gets pushes, through nginx with TLS")
   func webClientWorksThroughProxyWithTLS() async throws {
-    guard let nginx = Self.program("nginx"), let openssl = Self.program("openssl"),
-      let client = Self.program("curl")
-    else {
-      #expect(ProcessInfo.processInfo.environment["CI"] == nil, "nginx, openssl or curl is missing")
-      print("ProxyTests: nginx, openssl or curl is not installed; nothing was checked")
-      return
-    }
+    guard let nginx = InstalledProgram.find("nginx"),
+      let openssl = InstalledProgram.find("openssl"), let client = InstalledProgram.find("curl")
+    else { return }
     let (cloud, proxy) = try await start(nginx, openssl)
     let token = try #require(cloud.webAuthTokens["default"])
     let query = "?ckAPIToken=\(cloud.apiToken)&ckWebAuthToken=\(token)"

@@ -1,77 +1,40 @@
 import Foundation
-import Synchronization
 import Testing
+import VerificationSupport
 
 /// A process that runs while the test goes on; killed when nobody holds it any more.
-// The process belongs to this one object and is only signalled after it was started; Foundation
-// guards its own state.
-final class RunningTool: @unchecked Sendable {
+final class RunningTool: Sendable {
   let output: PrintedLines
   let errors: PrintedLines
-  private let process: Process
-  private let ended: AsyncStream<CInt>
+  private let process: StartedProcess
 
   /// Starts a process.
   ///
   /// - Parameters:
   ///   - input: Where the process reads from; it finds nothing there without it.
   ///   - end: The byte behind each line of its output.
-  init(_ process: Process, input: Pipe? = nil, end: UInt8 = UInt8(ascii: "\n")) throws {
-    self.process = process
+  init(_ process: ToolProcess, input: Pipe? = nil, end: UInt8 = UInt8(ascii: "\n")) throws {
+    var process = process
     let (out, err) = (Pipe(), Pipe())
-    process.standardInput = input ?? FileHandle.nullDevice
-    process.standardOutput = out
-    process.standardError = err
-    let (ended, continuation) = AsyncStream.makeStream(of: CInt.self)
-    self.ended = ended
-    process.terminationHandler = {
-      continuation.yield(BuiltTool.code($0))
-      continuation.finish()
-    }
+    process.input = input?.fileHandleForReading
+    process.output = out.fileHandleForWriting
+    process.errors = err.fileHandleForWriting
+    self.process = try process.start()
+    // The process alone has them now, so that they end with it.
+    try out.fileHandleForWriting.close()
+    try err.fileHandleForWriting.close()
     output = PrintedLines(out.fileHandleForReading, end: end)
     errors = PrintedLines(err.fileHandleForReading)
-    try RunningTool.starting.withLock { _ in
-      // A run of the tests may have been started with nohup; what it starts would ignore it too,
-      // and a shell that was started so can't hear of it any more.
-      let before = signal(SIGHUP, SIG_DFL)
-      defer { _ = signal(SIGHUP, before) }
-      try process.run()
-    }
   }
 
-  private static let starting = Mutex(())
+  deinit { process.send(SIGKILL) }
 
-  deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+  var processID: Int32 { process.id }
 
-  func send(_ signal: CInt) { kill(process.processIdentifier, signal) }
+  func send(_ signal: CInt) { process.send(signal) }
 
   /// Waits for the end of the process: the exit code, or the signal with a minus sign.
-  ///
-  /// Asks the system, because Foundation takes a process for running as long as any process has the
-  /// descriptors that were open when it was started. Only if Foundation was first to take the end
-  /// from the system does it have the code.
-  func exitCode() async -> CInt {
-    let id = id_t(process.processIdentifier)
-    let code: CInt? = await withCheckedContinuation { done in
-      Thread.detachNewThread {
-        var info = siginfo_t()
-        while waitid(P_PID, id, &info, WEXITED | WNOWAIT) != 0 {
-          if errno != EINTR { return done.resume(returning: nil) }
-        }
-        #if canImport(Glibc)
-          let status = info._sifields._sigchld.si_status
-        #elseif canImport(Musl) || canImport(Bionic)
-          let status = info.__si_fields.__si_common.__second.__sigchld.si_status
-        #else
-          let status = info.si_status
-        #endif
-        done.resume(returning: info.si_code == CInt(CLD_EXITED) ? status : -status)
-      }
-    }
-    if let code { return code }
-    for await code in ended { return code }
-    return BuiltTool.code(process)
-  }
+  func exitCode() async -> CInt { await process.exitCode() }
 }
 
 /// The lines that a process prints, as they come.
@@ -81,21 +44,19 @@ final class PrintedLines: Sendable {
   init(_ handle: FileHandle, end: UInt8 = UInt8(ascii: "\n")) {
     let (lines, continuation) = AsyncStream.makeStream(of: String.self)
     self.lines = lines
-    let rest = Mutex(Data())
-    handle.readabilityHandler = { handle in
-      let data = handle.availableData
-      guard !data.isEmpty else {
-        handle.readabilityHandler = nil
-        continuation.finish()
-        return
-      }
-      rest.withLock { rest in
-        rest += data
+    // A thread and not `readabilityHandler`: on Linux a descriptor that is closed while its
+    // dispatch source is removed may end the process.
+    Thread.detachNewThread {
+      var rest = Data()
+      var buffer = [UInt8](repeating: 0, count: 65_536)
+      while case let count = read(handle.fileDescriptor, &buffer, buffer.count), count > 0 {
+        rest += buffer[..<count]
         while let last = rest.firstIndex(of: end) {
           continuation.yield(String(decoding: rest[..<last], as: UTF8.self))
           rest = Data(rest[(last + 1)...])
         }
       }
+      continuation.finish()
     }
   }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import VerificationSupport
 
 @Suite("cloudsync serve: a server that runs until it is told to stop")
 struct ServeTests {
@@ -98,8 +99,7 @@ struct ServeTests {
     }
     let script = try await tool.good("completion", "bash")
     #expect(script.contains("complete -F _cloudsync cloudsync\n"))
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/bin/bash")
+    var process = ToolProcess(program: URL(fileURLWithPath: "/bin/bash"))
     process.arguments = [
       "--norc", "-c",
       """

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import VerificationSupport
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking
@@ -45,17 +46,18 @@ final class ServerTool: Sendable {
   }
 
   /// Starts a server, and waits until it is ready.
-  func serve(_ options: String...) async throws -> ServedCloud {
+  func serve(_ options: String...) async throws -> ServedCloud { try await serve(options) }
+
+  /// Starts a server, and waits until it is ready.
+  func serve(_ options: [String]) async throws -> ServedCloud {
     try await ready(start(["serve", "--json"] + options))
   }
 
   /// Starts a server as nohup does, and waits until it is ready.
   func serveWithoutHangup() async throws -> ServedCloud {
-    let process = try process([], [:])
-    process.arguments = [
-      "-c", "trap '' HUP; exec \"$0\" serve --json", try BuiltTool.program("cloudsync").path,
-    ]
-    process.executableURL = URL(fileURLWithPath: "/bin/sh")
+    var process = try process([], [:])
+    process.arguments = ["-c", "trap '' HUP; exec \"$0\" serve --json", process.program.path]
+    process.program = URL(fileURLWithPath: "/bin/sh")
     return try await ready(RunningTool(process))
   }
 
@@ -65,10 +67,9 @@ final class ServerTool: Sendable {
     return try ServedCloud(tool, try #require(object as? [String: Any]))
   }
 
-  private func process(_ arguments: [String], _ environment: [String: String]) throws -> Process {
-    let process = Process()
-    process.executableURL = try BuiltTool.program("cloudsync")
-    process.arguments = arguments
+  func process(_ arguments: [String], _ environment: [String: String]) throws -> ToolProcess {
+    var process = ToolProcess(
+      program: try BuiltTool.program("cloudsync"), arguments: arguments)
     process.environment = ProcessInfo.processInfo.environment
       .filter { !$0.key.hasPrefix("CLOUDSYNC_") }
       .merging(environment) { _, new in new }
@@ -118,10 +119,11 @@ struct ServedCloud {
 
   /// Sends a request of the account to its database, as an app in a browser would.
   func post(
-    _ path: String, _ body: Data, account: String = "default", webAuthToken: String? = nil
+    _ path: String, _ body: Data, database: String = "private", account: String = "default",
+    webAuthToken: String? = nil
   ) async throws -> (status: Int, text: String) {
     let token = try #require(webAuthToken ?? webAuthTokens[account])
-    let path = "/database/1/iCloud.test/development/private/\(path)"
+    let path = "/database/1/iCloud.test/development/\(database)/\(path)"
     let url = try #require(
       URL(string: "\(url)\(path)?ckAPIToken=\(apiToken)&ckWebAuthToken=\(token)"))
     var request = URLRequest(url: url)

@@ -69,8 +69,8 @@ struct TraceTests {
     let tool = try ServerTool()
     try "a letter\n".write(toFile: tool.path("letter"), atomically: true, encoding: .utf8)
     let cases: [([String], CInt, String)] = [
-      ([tool.path("nothing")], 1, "cannot be read"),
-      ([tool.path("letter")], 1, "is not a trace"),
+      ([tool.path("nothing")], 66, "there is no file"),
+      ([tool.path("letter")], 65, "is not a trace"),
       ([], 64, "file"),
     ]
     for (arguments, code, words) in cases {

@@ -200,11 +200,13 @@ final class AccessWorld: Sendable {
     return try path(of: push["webcourierURL"]?.string)
   }
 
-  private func alices(_ endpoint: Endpoint, body: String) async throws -> JSON {
+  /// The response to alice on her private database, which must be a success.
+  func alices(_ endpoint: Endpoint, body: String) async throws -> JSON {
     try await alices(endpoint, .private, body)
   }
 
-  private func path(of url: String?) throws -> String {
+  /// The path and query of a URL of this server.
+  func path(of url: String?) throws -> String {
     let url = try #require(url)
     return String(url.dropFirst(web.url.count))
   }

@@ -2,7 +2,9 @@ import CloudProtocol
 import Foundation
 import LoopbackServer
 import Records
+import Synchronization
 import Testing
+import VerificationSupport
 import WebServices
 
 @testable import LoopbackHTTP
@@ -11,12 +13,14 @@ import WebServices
 @Suite("Server-to-server keys")
 struct ServerKeyTests {
   /// A key pair, and the signatures of a program that has it.
-  private struct Program {
-    let secret: UInt256
+  private final class Program: Sendable {
+    private let secret: UInt256
     let key: PublicKey
+    private let nonces: Mutex<SeededGenerator>
 
     init(_ secret: UInt64) throws {
       self.secret = UInt256(0, 0, 0, secret)
+      nonces = Mutex(SeededGenerator(seed: secret))
       let (x, y) = try Self.affine(Self.multiple(self.secret))
       key = try #require(PublicKey(bytes: [4] + Self.bytes(x) + Self.bytes(y)))
     }
@@ -63,8 +67,9 @@ struct ServerKeyTests {
       return [2, UInt8(positive.count)] + positive
     }
 
-    /// The signature of a message with a nonce.
-    func signature(of message: String, nonce: UInt64) throws -> String {
+    /// The signature of a message, another one each time.
+    private func signature(of message: String) throws -> String {
+      let nonce = nonces.withLock { $0.next() }
       let order = P256.scalars
       var hash = SHA256()
       hash.update(message.utf8)
@@ -80,16 +85,14 @@ struct ServerKeyTests {
     }
 
     /// The header fields of a request.
-    func fields(
-      _ path: String, _ body: String, at date: String, nonce: UInt64 = .random(in: 2...(.max))
-    ) throws -> [String] {
+    func fields(_ path: String, _ body: String, at date: String) throws -> [String] {
       var hash = SHA256()
       hash.update(body.utf8)
       let message = "\(date):\(Data(hash.digest()).base64EncodedString()):\(path)"
       return [
         "X-Apple-CloudKit-Request-KeyID: \(key.id)",
         "X-Apple-CloudKit-Request-ISO8601Date: \(date)",
-        "X-Apple-CloudKit-Request-SignatureV1: \(try signature(of: message, nonce: nonce))",
+        "X-Apple-CloudKit-Request-SignatureV1: \(try signature(of: message))",
       ]
     }
   }
@@ -114,6 +117,7 @@ struct ServerKeyTests {
   private static let create =
     #"{"operations":[{"operationType":"create","record":{"recordName":"a","recordType":"Note"}}]}"#
 
+  /// Proves WS-12.
   @Test("A program with a key saves, finds and reads public records, as a user of its own")
   func signedRequestsUsePublicDatabase() async throws {
     try await AccessWorld.run { world in
@@ -149,6 +153,7 @@ struct ServerKeyTests {
     }
   }
 
+  /// Proves WS-12.
   @Test("Every wrong date, signature, key, body and path is refused with 401, and a replay too")
   func wrongSignaturesAreRefused() async throws {
     try await AccessWorld.run { world in
@@ -216,6 +221,7 @@ struct ServerKeyTests {
     }
   }
 
+  /// Proves WS-12.
   @Test("A key is for the public database alone, and not for the tokens of devices")
   func keysAreForPublicDatabaseAlone() async throws {
     try await AccessWorld.run { world in
@@ -232,6 +238,18 @@ struct ServerKeyTests {
         #expect(!answer.whole.contains(AccessWorld.mark))
       }
     }
+  }
+
+  @Test("A full memory of signatures refuses others, until their time is over")
+  func fullMemoryRefusesOthers() throws {
+    let accepted = AcceptedSignatures(most: 2)
+    try accepted.add("a", until: 10, now: 0)
+    try accepted.add("b", until: 20, now: 0)
+    let repeated = #expect(throws: CloudError.self) { try accepted.add("a", until: 10, now: 0) }
+    let full = #expect(throws: CloudError.self) { try accepted.add("c", until: 30, now: 10) }
+    #expect(repeated?.message != full?.message)
+    try accepted.add("c", until: 30, now: 11)
+    #expect(throws: CloudError.self) { try accepted.add("b", until: 20, now: 11) }
   }
 
   @Test("Keys are kept in the server's file and in archives, and no private key is accepted")
@@ -257,14 +275,14 @@ struct ServerKeyTests {
     }
     var archive = Data()
     try await AccessWorld.run(path: path) { world in
-      let ids = try ServerKeys(server: world.server, clock: world.server.clock).list()
+      let ids = try ServerKeys(server: world.server).list()
       #expect(ids == [ServerKeys.Key(id: program.key.id, name: "n")])
       archive = try world.server.exportArchive()
     }
     let other = LoopbackServer()
     try other.importArchive(archive)
     #expect(
-      try ServerKeys(server: other, clock: other.clock).list().map(\.id) == [program.key.id])
+      try ServerKeys(server: other).list().map(\.id) == [program.key.id])
     other.close()
   }
 }

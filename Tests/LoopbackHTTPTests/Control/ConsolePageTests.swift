@@ -96,7 +96,7 @@ struct ConsolePageTests {
   /// Proves S8.
   @Test("The console offers every kind of request, every code and every control with a form")
   func consoleOffersAllRequestsCodesAndControls() {
-    let script = ConsolePage.script
+    let script = ConsolePage.page.script
     for kind in RequestKind.allCases where !script.contains("'\(kind.rawValue)'") {
       Issue.record("the page does not know \(kind.rawValue)")
     }
@@ -110,7 +110,7 @@ struct ConsolePageTests {
     where !unused.contains(endpoint) && !script.contains("'\(endpoint.rawValue)'") {
       Issue.record("the page never asks for \(endpoint.rawValue)")
     }
-    let both = script + ConsolePage.markup
+    let both = script + ConsolePage.page.markup
     let withoutForm: Set<FaultAction> = [
       .deliverPush, .person, .eraseData, .deploySchema, .forgetRequests,
     ]
@@ -149,7 +149,7 @@ struct ConsolePageTests {
       let answer =
         switch web.router.admission(request.head) {
         case .refuse(let response): response
-        case .accept: try #require(await web.router.answer(request))
+        case .accept, .acceptFile: try #require(await web.router.answer(request))
         }
       let text = String(decoding: answer.body, as: UTF8.self)
       #expect(

@@ -86,6 +86,7 @@ struct ControlAccessTests {
   private func admission(_ world: ControlWorld, _ request: HTTPRequest) -> String {
     switch world.routes.admission(request.head) {
     case .accept(let bytes): "\(bytes)"
+    case .acceptFile(let bytes): "file \(bytes)"
     case .refuse(let response): "\(response.status)"
     }
   }

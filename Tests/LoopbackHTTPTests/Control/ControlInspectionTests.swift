@@ -1,3 +1,4 @@
+import CloudProtocol
 import LoopbackServer
 import Records
 import Testing
@@ -159,6 +160,41 @@ struct ControlInspectionTests {
       let answer = await world.get(target)
       #expect(answer.hasPrefix("\(status) ") && answer.contains(piece), "\(target): \(answer)")
     }
+  }
+
+  @Test(
+    "Pages of the latest records hold every record once, however many a page has",
+    arguments: 1...7)
+  func pagesOfLatestRecordsAreComplete(limit: Int) async throws {
+    let world = ControlWorld()
+    try await world.prepare()
+    let batch = ["x", "y", "w"].map {
+      RecordSave(Record(id: world.recordID($0), type: "Note", fields: [:]))
+    }
+    try await world.send("batch", .modifyRecords(ModifyRecords(save: batch)))
+    for name in ["c", "d"] { try await world.save(name, ["text": .string(name)]) }
+    try await world.send("gone", .modifyRecords(ModifyRecords(delete: [world.recordID("c")])))
+    let target = "records?container=c&account=alice&zone=notes&order=latest"
+    var pages: [[String]] = []
+    var next: String? = ""
+    while let start = next, pages.count < 9 {
+      let after = start.isEmpty ? "" : "&after=\(start)"
+      let page = try JSON(
+        parsing: Array(await world.get("\(target)&limit=\(limit)\(after)").dropFirst(4).utf8))
+      #expect(page["count"]?.integer == 5)
+      #expect(page["newest"]?.string == (start.isEmpty ? "d" : nil))
+      pages.append(page["records"]?.array?.compactMap { $0["recordName"]?.string } ?? [])
+      next = page["next"]?.string
+    }
+    let names = pages.flatMap(\.self)
+    #expect(names.count == 5 && names.first == "d" && names.last == "a", "\(pages)")
+    #expect(Set(names) == ["d", "x", "y", "w", "a"])
+    #expect(await world.get("\(target)&record=x").contains(#"[{"recordName":"x""#))
+    #expect(await world.get("\(target)&record=c") == #"200 {"records":[]}"#)
+    #expect(await world.get("\(target)&after=x").hasPrefix("400 "))
+    #expect(
+      await world.get("records?container=c&account=alice&zone=none&order=latest")
+        == #"200 {"records":[],"count":0}"#)
   }
 
   @Test("Signing in creates the account and gives a token")

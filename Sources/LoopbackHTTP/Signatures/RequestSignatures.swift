@@ -1,0 +1,114 @@
+import CloudProtocol
+import Foundation
+import Records
+import Synchronization
+import WebServices
+
+/// The verification of requests that programs on other servers sign.
+///
+/// A request names the key, the time, and a signature of the time, the SHA-256 of the body in
+/// Base64 and the path, joined by colons. It is accepted ten minutes before and after that time,
+/// and once. Rules: WS-12.
+struct RequestSignatures: Sendable {
+  /// The names of the header fields.
+  private enum Field {
+    static let keyID = "x-apple-cloudkit-request-keyid"
+    static let date = "x-apple-cloudkit-request-iso8601date"
+    static let signature = "x-apple-cloudkit-request-signaturev1"
+  }
+
+  /// How far the time of a request may be from the server's, in seconds.
+  private static let window: Double = 10 * 60
+
+  let keys: ServerKeys
+  let clock: @Sendable () -> Timestamp
+  private let accepted = AcceptedSignatures()
+
+  init(keys: ServerKeys, clock: @escaping @Sendable () -> Timestamp) {
+    self.keys = keys
+    self.clock = clock
+  }
+
+  /// Whether a request is signed, validly or not.
+  static func isSigned(_ head: HTTPRequestHead) -> Bool { !head.values(Field.keyID).isEmpty }
+
+  /// Checks a signed request by its head; the signature needs the body.
+  ///
+  /// - Throws: The reason for which it is refused.
+  func check(_ head: HTTPRequestHead, _ path: ServicePath) throws(CloudError) {
+    _ = try parts(of: head, path)
+  }
+
+  /// The account of the key that signed a request.
+  ///
+  /// - Throws: The reason for which it is refused.
+  func account(of head: HTTPRequestHead, _ path: ServicePath, body: [UInt8]) throws(CloudError)
+    -> String
+  {
+    let (key, date, signature, time) = try parts(of: head, path)
+    var hash = SHA256()
+    hash.update(body)
+    let message = "\(date):\(Notation.base64(hash.digest())):\(head.path)"
+    guard key.isValid(signature, of: Array(message.utf8)) else {
+      throw .refused("the signature does not fit the date, the body and the path")
+    }
+    // Without s: the same message has a second valid signature with the same r.
+    try accepted.add("\(key.id) \(signature.r.words)", until: time + Self.window, now: now)
+    return ServerKeys.account(of: key.id)
+  }
+
+  private var now: Double { clock().secondsSinceReferenceDate }
+
+  private func parts(
+    of head: HTTPRequestHead, _ path: ServicePath
+  ) throws(CloudError) -> (key: PublicKey, date: String, signature: Signature, time: Double) {
+    guard path.database == .public, !path.endpoint.isOfDevice else {
+      throw .refused("a server-to-server key is for the public database")
+    }
+    guard head.values(Field.keyID).count == 1, let id = head.value(Field.keyID),
+      let key = try keys.publicKey(id)
+    else { throw .refused("the key is not known; cloudsync keys list shows those that are") }
+    guard head.values(Field.date).count == 1, let date = head.value(Field.date),
+      let time = try? Date(date, strategy: .iso8601)
+    else { throw .refused("the date is not like 2026-11-23T09:30:00Z") }
+    let seconds = time.timeIntervalSinceReferenceDate
+    guard abs(now - seconds) <= Self.window else {
+      throw .refused("the date is more than ten minutes from the server's")
+    }
+    guard head.values(Field.signature).count == 1,
+      let der = head.value(Field.signature).flatMap({ Data(base64Encoded: $0) }),
+      let signature = Signature(der: [UInt8](der))
+    else { throw .refused("the signature is not an ECDSA signature of DER in Base64") }
+    return (key, date, signature, seconds)
+  }
+}
+
+extension CloudError {
+  /// A signed request that is not accepted.
+  fileprivate static func refused(_ reason: String) -> CloudError {
+    CloudError(.notAuthenticated, reason)
+  }
+}
+
+/// The signatures that were accepted, until their time is over.
+final class AcceptedSignatures: Sendable {
+  /// The maximum number; within twenty minutes, more signed requests are refused.
+  private let most: Int
+  private let ends = Mutex<[String: Double]>([:])
+
+  init(most: Int = 200_000) { self.most = most }
+
+  /// Adds a signature, unless it was accepted before or there are too many.
+  func add(_ signature: String, until end: Double, now: Double) throws(CloudError) {
+    try ends.withLock { (ends) throws(CloudError) in
+      guard ends[signature] == nil else {
+        throw .refused("the request was received before; sign each request anew")
+      }
+      if ends.count >= most { ends = ends.filter { $0.value >= now } }
+      guard ends.count < most else {
+        throw .refused("the server accepts \(most) signed requests in twenty minutes; wait")
+      }
+      ends[signature] = end
+    }
+  }
+}

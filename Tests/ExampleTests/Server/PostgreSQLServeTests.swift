@@ -1,0 +1,84 @@
+#if PostgreSQL
+  import Foundation
+  import Testing
+  import VerificationSupport
+
+  @Suite("cloudsync serve: PostgreSQL")
+  struct PostgreSQLServeTests {
+    @Test("Two processes serve one database: tokens, data and archives of each are the other's")
+    func twoProcessesServeOneDatabase() async throws {
+      let database = try TemporaryDatabase()
+      let tool = try ServerTool()
+      let first = try await tool.serve("--data", database.address)
+      let second = try await tool.serve("--data", database.address)
+      #expect(first.apiToken == second.apiToken)
+      #expect(try await first.save("a") == 200)
+      #expect(try await second.save("b") == 200)
+      let query = Data(#"{"query":{"recordType":"Note"}}"#.utf8)
+      let found = try await second.post(
+        "records/query", query, webAuthToken: first.webAuthTokens["default"])
+      #expect(found.status == 200)
+      #expect(found.text.contains(#""recordName":"a""#) && found.text.contains(#""b""#))
+      let archives = try await [first, second].asyncMap { cloud in
+        try await tool.good("export", environment: cloud.environment)
+      }
+      #expect(archives[0] == archives[1])
+      #expect(archives[0].contains(#""name":"a""#) && archives[0].contains(#""name":"b""#))
+      #expect(await first.stop() == 0)
+      #expect(await second.stop() == 0)
+      #expect(database.otherConnections == [])
+    }
+
+    @Test("Data move to a file and back by archives, and every archive has the same bytes")
+    func dataMoveToFileAndBack() async throws {
+      let (before, after) = (try TemporaryDatabase(), try TemporaryDatabase())
+      let tool = try ServerTool()
+      var archives: [String] = []
+      for data in [before.address, tool.path("cloud.db"), after.address] {
+        let name = tool.path("\(archives.count)")
+        let last = archives.isEmpty ? [] : ["--import", tool.path("\(archives.count - 1)")]
+        let cloud = try await tool.serve(["--data", data, "--export-on-exit", name] + last)
+        if archives.isEmpty {
+          for number in 0..<20 { #expect(try await cloud.save("n\(number)") == 200) }
+        }
+        #expect(await cloud.stop() == 0)
+        archives.append(try String(contentsOfFile: name, encoding: .utf8))
+      }
+      #expect(archives[0].count > 5_000)
+      #expect(archives[1] == archives[0] && archives[2] == archives[0])
+    }
+
+    @Test("A database that can't be used is refused with a reason, and left as it is")
+    func unusableDatabaseIsRefused() async throws {
+      let database = try TemporaryDatabase()
+      let tool = try ServerTool()
+      func refusal(_ address: String) async throws -> String {
+        let run = try await tool.run(["serve", "--data", address])
+        #expect(run.code == 69, "\(run.code): \(run.errors)")
+        #expect(!run.errors.contains("secret"))
+        return run.errors
+      }
+      #expect(try await refusal("postgresql://user:secret@127.0.0.1:1/x").contains("refused"))
+      #expect(try await refusal("postgresql://?no=value").contains("no"))
+      try database.execute(["CREATE SCHEMA cloudsync"])
+      #expect(try await refusal(database.address).contains("another program"))
+      try database.execute([
+        "CREATE TABLE cloudsync.layout (version bigint)",
+        "INSERT INTO cloudsync.layout VALUES (99)",
+      ])
+      #expect(try await refusal(database.address).contains("newer version"))
+      #expect(database.otherConnections == [])
+    }
+  }
+
+  extension Sequence {
+    /// The results of `body` for every element, one after the other.
+    fileprivate func asyncMap<Value>(
+      _ body: (Element) async throws -> Value
+    ) async rethrows -> [Value] {
+      var values: [Value] = []
+      for element in self { values.append(try await body(element)) }
+      return values
+    }
+  }
+#endif

@@ -1,0 +1,112 @@
+import CloudSync
+import Foundation
+import LoopbackServer
+import Testing
+
+@testable import SyncedStore
+
+@Suite("SyncedStore: several zones in one store", .timeLimit(.minutes(10)))
+struct ZonesTests {
+  let server = LoopbackServer()
+  private let work = CKRecordZone.ID(zoneName: "Work")
+
+  /// A store of notes that accepts every zone.
+  private func store(
+    _ name: String, in folder: TemporaryFolder = TemporaryFolder(), recreates: Bool = true
+  ) throws -> SyncedStore {
+    let store = try SyncedStore(
+      zoneID: NoteDevice.zone, directory: folder.url,
+      types: [SyncedType(Note.self, merging: Note.later)], accepting: { _ in true },
+      recreating: { _ in recreates })
+    let link = server.device(name, signedInAs: "anna")
+    store.connect(
+      to: CKContainer(identifier: NoteDevice.container, transport: link), automaticallySync: false)
+    try store.start()
+    return store
+  }
+
+  private var database: CKDatabase {
+    let link = server.device("another app", signedInAs: "anna")
+    return CKContainer(identifier: NoteDevice.container, transport: link).privateCloudDatabase
+  }
+
+  private func zoneNames() async throws -> [String] {
+    try await database.allRecordZones().map(\.zoneID.zoneName)
+      .filter { $0 != CKRecordZone.ID.defaultZoneName }.sorted()
+  }
+
+  @Test("The zones that exist are listed, here and on the other device, until they are deleted")
+  func existingZonesAreListed() async throws {
+    let (phone, desk) = (try store("phone"), try store("desk"))
+    #expect(phone.zoneIDs == [])
+    try phone.save(Note("a", "at work"), in: work)
+    #expect(phone.zoneIDs == [], "the zone is not on the server yet")
+    try phone.save(Note("a", "at home"))
+    try await phone.sync()
+    try await desk.sync()
+    #expect(phone.zoneIDs == [NoteDevice.zone, work] && desk.zoneIDs == phone.zoneIDs)
+    try await phone.deleteZone(work)
+    #expect(phone.zoneIDs == [NoteDevice.zone])
+    try await desk.sync()
+    #expect(desk.zoneIDs == [NoteDevice.zone])
+    for store in [phone, desk] { try await store.shutDown() }
+  }
+
+  @Test("A deleted zone takes its items and unsent changes along, and no other zone's")
+  func deletedZoneTakesItsItems() async throws {
+    let folder = TemporaryFolder()
+    let phone = try store("phone", in: folder)
+    try phone.save(Note("a", "at work"), in: work)
+    try phone.save(Note("b", "at home"))
+    try await phone.sync()
+    try phone.save(Note("c", "unsent"), in: work)
+    try phone.save(Note("d", "unsent at home"))
+    try await phone.deleteZone(work)
+    #expect(phone.items(Note.self).map(\.id) == ["b", "d"])
+    #expect(phone.unsentRecordIDs.map(\.recordName) == ["d"])
+    #expect(try await zoneNames() == ["Notes"])
+    try await phone.sync()
+    #expect(try await zoneNames() == ["Notes"], "the deletion is not undone by a sync")
+    try await phone.shutDown()
+    let again = try store("phone", in: folder)
+    #expect(again.items(Note.self).map(\.id) == ["b", "d"] && again.zoneIDs == [NoteDevice.zone])
+    try again.save(Note("e", "work again"), in: work)
+    try await again.sync()
+    #expect(try await zoneNames() == ["Notes", "Work"])
+    try await again.shutDown()
+  }
+
+  @Test("A zone that the server does not delete keeps its items")
+  func refusedDeletionKeepsItems() async throws {
+    let phone = try store("phone")
+    try phone.save(Note("a", "at work"), in: work)
+    try await phone.sync()
+    server.device("phone").isOnline = false
+    let error = await #expect(throws: CKError.self) { try await phone.deleteZone(work) }
+    #expect(error?.code == .networkUnavailable)
+    #expect(phone.items(Note.self).map(\.id) == ["a"] && phone.zoneIDs == [work])
+    server.device("phone").isOnline = true
+    try await phone.shutDown()
+  }
+
+  @Test(
+    "A zone that is missing, and nobody is known to have deleted it, is created again if it may be",
+    arguments: [true, false])
+  func missingZoneIsCreatedIfItMay(recreates: Bool) async throws {
+    let folder = TemporaryFolder()
+    let phone = try store("phone", in: folder)
+    try phone.save(Note("a", "at work"), in: work)
+    try await phone.sync()
+    try await phone.shutDown()
+    _ = try await database.deleteRecordZone(withID: work)
+    // Without the engine's state, no fetch can tell that the zone was deleted.
+    try FileManager.default.removeItem(
+      at: folder.url.appendingPathComponent(SyncedStore.FileNames().state))
+    let again = try store("phone", in: folder, recreates: recreates)
+    try await again.sync()
+    #expect(again.items(Note.self).map(\.id) == (recreates ? ["a"] : []))
+    #expect(again.unsentRecordIDs == [])
+    #expect(try await zoneNames() == (recreates ? ["Work"] : []))
+    try await again.shutDown()
+  }
+}
