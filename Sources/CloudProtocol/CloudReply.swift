@@ -36,7 +36,7 @@ public enum CloudReply: Hashable, Sendable, Codable {
   /// The reply to `uploadAsset`: the asset to save, with its receipt.
   case assetUploaded(Asset)
   /// The reply to `downloadAsset`.
-  case assetContent([UInt8])
+  case assetContent(AssetContent)
 }
 
 /// The value of a success without a result.

@@ -10,13 +10,18 @@ public struct UploadAsset: Hashable, Sendable, Codable {
   /// The field of the asset.
   public var key: String
   /// The content.
-  public var content: [UInt8]
+  public var content: AssetContent
 
   /// Creates a request.
-  public init(recordType: String, key: String, content: [UInt8]) {
+  public init(recordType: String, key: String, content: AssetContent) {
     self.recordType = recordType
     self.key = key
     self.content = content
+  }
+
+  /// Creates a request with content in memory.
+  public init(recordType: String, key: String, content: [UInt8]) {
+    self.init(recordType: recordType, key: key, content: AssetContent(content))
   }
 }
 

@@ -158,11 +158,24 @@ public final class LoopbackWebServer: Sendable {
       },
       .init(
         name: "storage_transactions_total", help: "Transactions of the storage.", type: "counter"
-      ) { server.storageUse.count },
+      ) { server.storageUse.transactions },
       .init(
         name: "storage_seconds_total", help: "The time of the storage's transactions.",
         type: "counter"
       ) { server.storageUse.time / .seconds(1) },
+      .init(
+        name: "storage_conflicts_total", help: "Transactions run again after a conflict.",
+        type: "counter"
+      ) { server.storageUse.conflicts },
+      .init(name: "storage_connections", help: "Connections to the storage.") {
+        server.storageUse.connections
+      },
+      .init(name: "storage_connections_in_use", help: "Connections that a transaction uses.") {
+        server.storageUse.connectionsInUse
+      },
+      .init(
+        name: "storage_transactions_waiting", help: "Transactions that wait for a connection."
+      ) { server.storageUse.transactionsWaiting },
       .init(name: "push_queues", help: "Devices whose pushes are queued.") { courier.queueCount },
       .init(name: "pushes_waiting", help: "Pushes that no device has read.") {
         courier.waitingCount

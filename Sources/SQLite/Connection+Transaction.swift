@@ -1,13 +1,19 @@
 import CSQLite
 
 extension Connection {
-  /// Runs `body` in an immediate transaction, which holds the write lock from its start.
+  /// Runs `body` in an immediate transaction, which holds the write lock from its start; in a file
+  /// that may not be written, the transaction only reads.
   ///
   /// When `body` or the commit throws, the transaction is rolled back and the error is rethrown. A
   /// nested transaction rolls back only the changes of `body`.
-  package func transaction<Value>(_ body: () throws -> Value) throws -> Value {
+  ///
+  /// - Parameter isDeferred: whether the transaction takes the write lock with its first change.
+  package func transaction<Value>(
+    isDeferred: Bool = false, _ body: () throws -> Value
+  ) throws -> Value {
     let isNested = isInTransaction
-    try execute(isNested ? "SAVEPOINT nested" : "BEGIN IMMEDIATE")
+    let begin = isDeferred || isReadOnly ? "BEGIN" : "BEGIN IMMEDIATE"
+    try execute(isNested ? "SAVEPOINT nested" : begin)
     do {
       let value = try body()
       try execute(isNested ? "RELEASE nested" : "COMMIT")

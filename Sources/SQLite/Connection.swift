@@ -12,10 +12,14 @@ package final class Connection {
     case readWrite
     /// Read and write; a missing file is created.
     case create
+    /// Read-only; the file must exist, and no process may change it. No file is created beside it.
+    case immutable
   }
 
   /// The path it was opened with.
   package let path: String
+  /// The mode it was opened with.
+  package let mode: Mode
 
   private var handle: OpaquePointer?
   /// Retained by the connection.
@@ -34,14 +38,17 @@ package final class Connection {
     fileSystem: SQLiteFileSystem? = nil
   ) throws(SQLiteError) {
     self.path = path
+    self.mode = mode
     self.fileSystem = fileSystem
     let flags =
       switch mode {
       case .readOnly: SQLITE_OPEN_READONLY
       case .readWrite: SQLITE_OPEN_READWRITE
       case .create: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+      case .immutable: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
       }
-    let result = sqlite3_open_v2(path, &handle, flags | SQLITE_OPEN_NOMUTEX, fileSystem?.name)
+    let name = mode == .immutable ? Connection.immutableURI(path) : path
+    let result = sqlite3_open_v2(name, &handle, flags | SQLITE_OPEN_NOMUTEX, fileSystem?.name)
     guard result == SQLITE_OK, let handle else {
       let error = Connection.error(handle, result, sql: nil)
       sqlite3_close_v2(handle)
@@ -50,6 +57,20 @@ package final class Connection {
     }
     sqlite3_extended_result_codes(handle, 1)
     sqlite3_busy_timeout(handle, max(0, busyMilliseconds))
+  }
+
+  /// The URI of a file that nothing changes.
+  ///
+  /// Source: SQLite's page on URI filenames.
+  private static func immutableURI(_ path: String) -> String {
+    let digits = Array("0123456789ABCDEF".utf8)
+    let escaped = path.utf8.flatMap { byte -> [UInt8] in
+      switch byte {
+      case 0x25, 0x3F, 0x23: [0x25, digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      default: [byte]
+      }
+    }
+    return "file:\(String(decoding: escaped, as: UTF8.self))?immutable=1"
   }
 
   deinit {
@@ -98,6 +119,9 @@ package final class Connection {
 
   /// The row number of the last insertion into a table that has row numbers.
   package var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
+
+  /// Whether the file may not be written.
+  package var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
 
   /// Whether a transaction is open.
   package var isInTransaction: Bool { handle != nil && sqlite3_get_autocommit(handle) == 0 }

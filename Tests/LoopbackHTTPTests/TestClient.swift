@@ -150,6 +150,9 @@ actor TestClient {
     return try answer(to: method)
   }
 
+  /// Waits for the first bytes of an answer, which `answer(to:)` returns, too.
+  func waitForBytes() throws { try readMore() }
+
   private func readMore() throws {
     var buffer = [UInt8](repeating: 0, count: 65536)
     let count = recv(descriptor, &buffer, buffer.count, 0)

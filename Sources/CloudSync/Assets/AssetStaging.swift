@@ -1,4 +1,5 @@
 import CloudProtocol
+import Disk
 import Foundation
 import Records
 import Synchronization
@@ -25,17 +26,31 @@ final class AssetStaging: Sendable {
   /// Stages files below `root`.
   init(root: URL) { self.root = root }
 
-  /// Writes `content` to a new file.
-  /// - Throws: `assetNotAvailable` when the file can't be written.
-  func stage(_ content: [UInt8], of asset: Asset) throws(CloudError) -> URL {
+  /// Writes `content`, which must be that of `asset`, to a new file.
+  ///
+  /// - Throws: `assetNotAvailable` when it can't be read or written, or is another content.
+  func stage(_ content: AssetContent, of asset: Asset) throws(CloudError) -> URL {
     do {
-      let file = try folder().appendingPathComponent(UUID().uuidString)
-      try Data(content).write(to: file, options: .withoutOverwriting)
-      remember(file, as: asset.checksum)
-      return file
+      let url = try folder().appendingPathComponent(UUID().uuidString)
+      var isWhole = false
+      defer { if !isWhole { try? FileManager.default.removeItem(at: url) } }
+      let file = try SystemDisk().open(url.path, .replace)
+      var hash = SHA256()
+      try content.forEachPart { part in
+        hash.update(part)
+        try file.append(all: part)
+      }
+      guard hash.hexadecimalDigest == asset.checksum else {
+        throw CloudError(.assetNotAvailable, "a downloaded file does not match its record")
+      }
+      isWhole = true
+      remember(url, as: asset.checksum)
+      return url
+    } catch let error as CloudError {
+      throw error
     } catch {
       throw CloudError(
-        .assetNotAvailable, "a downloaded file could not be written: \(error.localizedDescription)")
+        .assetNotAvailable, "a downloaded file could not be written: \(error)")
     }
   }
 

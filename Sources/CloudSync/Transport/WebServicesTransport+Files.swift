@@ -20,7 +20,7 @@ extension WebServicesTransport {
     guard let target = answer["tokens"]?.array?.first, let url = target["url"]?.string else {
       throw CloudError(.internalError, "the server did not name a URL for the upload")
     }
-    let receipt = try await session.load(url, uploading: asset.content)
+    let receipt = try await session.load(url, uploading: asset.content.bytes())
     let body = try session.content(of: receipt, notation)
     guard let file = body["singleFile"] else {
       throw CloudError(.internalError, "the server did not answer an upload with a receipt")
@@ -55,6 +55,6 @@ extension WebServicesTransport {
       _ = try session.content(of: file, notation)
       throw CloudError(.assetNotAvailable, "a file can't be downloaded; fetch its record again")
     }
-    return .assetContent(file.body)
+    return .assetContent(AssetContent(file.body))
   }
 }

@@ -3,6 +3,9 @@ package enum HTTPAdmission: Sendable {
   /// The request is accepted with a body of up to `bodyBytes` bytes; a longer body gets 413. The
   /// limit in ``HTTPLimits`` applies as well.
   case accept(bodyBytes: Int)
+  /// The request is accepted with a body of up to `bytes` bytes, which is passed on as a file; the
+  /// limit in ``HTTPLimits`` applies as well.
+  case acceptFile(bytes: Int)
   /// The request gets this response. Its body is not read: if there is one, the connection is
   /// closed after the response.
   case refuse(HTTPResponse)

@@ -1,3 +1,5 @@
+import CloudProtocol
+
 /// The state of one client connection: its input, its output and its phase.
 ///
 /// Isolated to the server's actor.
@@ -34,18 +36,20 @@ final class HTTPConnection {
   var parser: HTTPRequestParser
   /// The head of the current request.
   var head: HTTPRequestHead?
-  var body: [UInt8] = []
+  var body = HTTPBody()
   var bodyLimit = 0
   /// The response sent instead of calling the handler.
   var refusal: HTTPResponse?
   var output = HTTPOutput()
+  /// The rest of the response's body, which is read when the output is empty.
+  var unsent: (content: AssetContent, start: Int)?
   /// Whether the connection is closed after the current response.
   var closesAfterAnswer = false
   /// Whether the client closed its side of the connection; earlier input may still be unread.
   var hasEndedSide = false
   /// Whether all input was read up to the end.
   var isAtEnd = false
-  /// The handler's task.
+  /// The task of the handler, or of reading the next part of its response.
   var task: Task<Void, Never>?
   /// Checks whether a client that closed its side is still connected while the handler runs.
   var presenceCheck: Task<Void, Never>?
@@ -100,7 +104,8 @@ final class HTTPConnection {
   /// Resets the state of the answered request.
   func forgetRequest() {
     head = nil
-    body = []
+    body = HTTPBody()
+    unsent = nil
     refusal = nil
     phase = .reading
   }

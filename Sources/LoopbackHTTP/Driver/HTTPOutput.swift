@@ -28,7 +28,7 @@ struct HTTPOutput {
       pieces.append(body.isEmpty ? header : header + body)
       return
     }
-    pieces.append(header)
+    if !header.isEmpty { pieces.append(header) }
     pieces.append(body)
   }
 

@@ -1,3 +1,5 @@
+import CloudProtocol
+
 extension HTTPServerCore {
   /// Handles the return of a handler; without a response the connection is closed.
   func finished(_ id: Int, _ response: HTTPResponse?) {
@@ -54,7 +56,9 @@ extension HTTPServerCore {
     let header = response.headBytes(closes: closes, date: date)
     let sendsBody = response.hasBody && head?.method != "HEAD"
     connection.phase = .answering
+    if let file = response.file, file.isInMemory { response.body = (try? file.bytes()) ?? [] }
     connection.output.append(header, body: sendsBody ? response.body : [])
+    if sendsBody, let file = response.file, !file.isInMemory { connection.unsent = (file, 0) }
     // From here on, only the output holds the body.
     response.body = []
     connection.restartWait(clock.elapsed())
@@ -73,12 +77,48 @@ extension HTTPServerCore {
     switch connection.output.send(to: connection.descriptor) {
     case .done:
       connection.writer?.pause()
-      if connection.phase == .answering { answered(connection) }
+      guard connection.phase == .answering else { return }
+      if connection.unsent == nil { answered(connection) } else { readUnsent(connection) }
     case .blocked(let hasProgressed):
       if hasProgressed { connection.restartWait(clock.elapsed()) }
       watchWriting(connection)
     case .failed: close(connection)
     }
+  }
+
+  /// Reads the next part of a response's body on another thread.
+  private func readUnsent(_ connection: HTTPConnection) {
+    guard let (content, start) = connection.unsent, connection.task == nil else { return }
+    let end = min(content.count, start + AssetContent.partBytes)
+    let id = connection.id
+    handlers += 1
+    connection.task = loop.start {
+      let part = try? content.bytes(in: start..<end)
+      await self.read(id, part)
+    }
+  }
+
+  /// Sends a part of a response's body; the connection is closed if it could not be read, so that
+  /// the client sees that the body is not complete.
+  private func read(_ id: Int, _ part: [UInt8]?) {
+    handlers -= 1
+    guard let connection = connections[id], connection.phase == .answering,
+      let (content, start) = connection.unsent
+    else {
+      finishIfDone()
+      return
+    }
+    connection.forgetHandler()
+    guard let part else {
+      close(connection)
+      return
+    }
+    let end = start + part.count
+    connection.unsent = end < content.count ? (content, end) : nil
+    connection.output.append([], body: part)
+    connection.restartWait(clock.elapsed())
+    flush(connection)
+    proceed(connection)
   }
 
   /// Handles a response that was handed to the system completely.

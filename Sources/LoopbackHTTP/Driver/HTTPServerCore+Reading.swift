@@ -42,11 +42,7 @@ extension HTTPServerCore {
           guard connection.body.count + piece.count <= connection.bodyLimit else {
             throw tooLong(connection.bodyLimit)
           }
-          if connection.body.isEmpty {
-            connection.body = piece
-          } else {
-            connection.body += piece
-          }
+          try connection.body.append(piece)
         case .end: complete(connection)
         }
       }
@@ -68,16 +64,8 @@ extension HTTPServerCore {
     if connection.isTrustedProxy { head.takeForwarded() }
     connection.head = head
     switch admission(head) {
-    case .accept(let bodyBytes):
-      connection.bodyLimit = min(max(0, bodyBytes), options.limits.bodyBytes)
-      if case .length(let length) = head.framing, length > connection.bodyLimit {
-        throw tooLong(connection.bodyLimit)
-      }
-      // A client that already sends the body needs no interim response.
-      if head.expectsContinue, connection.parser.unreadBytes == 0 {
-        connection.output.append(HTTPResponse.continueResponse)
-        flush(connection)
-      }
+    case .accept(let bodyBytes): try accept(head, bodyBytes, usesFile: false, connection)
+    case .acceptFile(let bytes): try accept(head, bytes, usesFile: true, connection)
     case .refuse(let response):
       guard head.framing == .length(0) else {
         refuse(connection, response)
@@ -85,6 +73,21 @@ extension HTTPServerCore {
       }
       // Without a body, the start of the next request is known.
       connection.refusal = response
+    }
+  }
+
+  private func accept(
+    _ head: HTTPRequestHead, _ bodyBytes: Int, usesFile: Bool, _ connection: HTTPConnection
+  ) throws(HTTPRefusal) {
+    connection.bodyLimit = min(max(0, bodyBytes), options.limits.bodyBytes)
+    connection.body = HTTPBody(usesFile: usesFile)
+    if case .length(let length) = head.framing, length > connection.bodyLimit {
+      throw tooLong(connection.bodyLimit)
+    }
+    // A client that already sends the body needs no interim response.
+    if head.expectsContinue, connection.parser.unreadBytes == 0 {
+      connection.output.append(HTTPResponse.continueResponse)
+      flush(connection)
     }
   }
 
@@ -99,8 +102,8 @@ extension HTTPServerCore {
       answer(connection, refusal)
       return
     }
-    let request = HTTPRequest(head: head, body: connection.body)
-    connection.body = []
+    let request = connection.body.request(head)
+    connection.body = HTTPBody()
     connection.phase = .handling
     handlers += 1
     let (id, handler) = (connection.id, handler)

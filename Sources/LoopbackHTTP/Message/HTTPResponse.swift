@@ -1,11 +1,15 @@
+package import CloudProtocol
+
 /// An HTTP response.
 package struct HTTPResponse: Hashable, Sendable {
   /// The status code, 100 to 599.
   package var status: Int
   /// The header fields, without those that frame the response.
   package var fields: [HTTPRequestHead.Field]
-  /// The body.
+  /// The body, if it is in memory.
   package var body: [UInt8]
+  /// The body, if it is read in parts while it is sent.
+  package var file: AssetContent?
 
   /// Creates a response.
   package init(_ status: Int, fields: [HTTPRequestHead.Field] = [], body: [UInt8] = []) {
@@ -14,12 +18,15 @@ package struct HTTPResponse: Hashable, Sendable {
     self.body = body
   }
 
+  /// The number of bytes of the body.
+  var bodyCount: Int { file?.count ?? body.count }
+
   /// The response to a rejected request, in the error format of CloudKit Web Services.
   package init(_ refusal: HTTPRefusal) {
     self = .failure(refusal.status, refusal.code, refusal.reason)
   }
 
-  /// The bytes of the response to a request with `method`.
+  /// The bytes of the response to a request with `method`, whose body is in memory.
   ///
   /// - Parameters:
   ///   - method: The method of the request; the response to `HEAD` has the same header and no body.
@@ -47,7 +54,7 @@ package struct HTTPResponse: Hashable, Sendable {
     for field in fields {
       text += "\(HTTPResponse.line(field.name)): \(HTTPResponse.line(field.value))\r\n"
     }
-    if hasBody { text += "content-length: \(body.count)\r\n" }
+    if hasBody { text += "content-length: \(bodyCount)\r\n" }
     if closes { text += "connection: close\r\n" }
     text += "\r\n"
     return Array(text.utf8)

@@ -85,7 +85,11 @@ extension ServiceRoutes {
       case .assetContent(let content) = try await context.device.send(
         context.call(.downloadAsset(download)))
     else { throw CloudError(.assetNotAvailable, "the file does not exist") }
-    let upload = UploadAsset(recordType: record.type, key: key, content: content)
+    var body = HTTPBody(usesFile: true)
+    do { try content.forEachPart { try body.append($0) } } catch {
+      throw error as? CloudError ?? CloudError(.serviceUnavailable, "\(error)", retryAfter: 30)
+    }
+    let upload = UploadAsset(recordType: record.type, key: key, content: body.content)
     guard
       case .assetUploaded(let kept) = try await context.device.send(
         context.call(.uploadAsset(upload), "/rereference/\(index)"))
@@ -118,7 +122,8 @@ extension ServiceRoutes {
         owner, server, isExact: request.head.value(EnvelopeHeader.exact) != nil)
     case .upload(let owner, let recordType, let key, let requestID, _):
       let notation = notation(of: owner, request.head)
-      let upload = UploadAsset(recordType: recordType, key: key, content: request.body)
+      let upload = UploadAsset(
+        recordType: recordType, key: key, content: request.file ?? AssetContent(request.body))
       do throws(CloudError) {
         let call = owner.call(.uploadAsset(upload), id: requestID)
         guard case .assetUploaded(let asset) = try await device(owner).send(call) else {
@@ -133,7 +138,7 @@ extension ServiceRoutes {
         guard case .assetContent(let content) = try await device(owner).send(call) else {
           throw CloudError(.assetNotAvailable, "the file does not exist")
         }
-        return .file(content, checksum: checksum, to: request.head)
+        return try .file(content, checksum: checksum, to: request.head)
       } catch { return failure(error, notation(of: owner, request.head)) }
     }
   }
@@ -160,8 +165,8 @@ extension HTTPResponse {
   ///
   /// A file's checksum is its entity tag: the content behind a URL never changes.
   fileprivate static func file(
-    _ content: [UInt8], checksum: String, to head: HTTPRequestHead
-  ) -> HTTPResponse {
+    _ content: AssetContent, checksum: String, to head: HTTPRequestHead
+  ) throws(CloudError) -> HTTPResponse {
     let tag = "\"\(checksum)\""
     var response = HTTPResponse(
       200,
@@ -170,10 +175,10 @@ extension HTTPResponse {
         .init(name: "cache-control", value: "private, no-cache"),
       ])
     switch HTTPSelection(head, count: content.count, tag: tag) {
-    case .whole: response.body = content
+    case .whole: response.file = content
     case .part(let range):
       response.status = 206
-      response.body = Array(content[range])
+      response.file = try content.part(range)
       let bytes = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(content.count)"
       response.fields.append(.init(name: "content-range", value: bytes))
     case .unsatisfiable:

@@ -24,7 +24,7 @@ struct ServiceRoutes: Sendable {
   let server: LoopbackServer
   let tokens: AccessTokens
   let courier: WebCourier
-  let keys: ServerKeys
+  private let signatures: RequestSignatures
   /// The URL by which clients reach the server, for the URLs in a response.
   var baseURL: String
   private let paths = KnownPaths()
@@ -33,7 +33,7 @@ struct ServiceRoutes: Sendable {
     self.server = server
     self.tokens = tokens
     self.courier = courier
-    keys = ServerKeys(server: server, clock: tokens.clock)
+    signatures = RequestSignatures(keys: ServerKeys(server: server), clock: tokens.clock)
     self.baseURL = baseURL
   }
 
@@ -67,7 +67,8 @@ struct ServiceRoutes: Sendable {
           HTTPResponse(HTTPRefusal(400, "partial uploads are not supported: send the whole file")))
       }
       if let refusal = refusal(of: signedPath, head) { return .refuse(refusal) }
-      return .accept(bodyBytes: signedPath.isUpload ? server.limits.assetBytes : 0)
+      return signedPath.isUpload
+        ? .acceptFile(bytes: server.limits.assetBytes) : .accept(bodyBytes: 0)
     }
     guard head.path.hasPrefix("/database/") || head.path.hasPrefix("/device/") else { return nil }
     guard let path = paths.path(head.path) else {
@@ -75,8 +76,8 @@ struct ServiceRoutes: Sendable {
     }
     let methods = ServiceRoutes.methods(of: path)
     guard methods.contains(head.method) else { return .refuse(.wrongMethod(methods)) }
-    if ServerKeys.isSigned(head) {
-      do throws(CloudError) { try keys.check(head, path) } catch {
+    if RequestSignatures.isSigned(head) {
+      do throws(CloudError) { try signatures.check(head, path) } catch {
         return .refuse(.badSignature(error))
       }
     } else if let refusal = refusal(of: finding(QueryItems(head.query), path), path) {
@@ -117,7 +118,7 @@ struct ServiceRoutes: Sendable {
       return .failure(404, "NOT_FOUND", "no such endpoint")
     }
     let items = QueryItems(request.head.query)
-    if ServerKeys.isSigned(request.head) { return await answerSigned(request, items, path) }
+    if RequestSignatures.isSigned(request.head) { return await answerSigned(request, items, path) }
     let finding = finding(items, path)
     if let refusal = refusal(of: finding, path) { return refusal }
     var bearer: AccessTokens.Bearer?
@@ -135,8 +136,7 @@ struct ServiceRoutes: Sendable {
     _ request: HTTPRequest, _ items: QueryItems, _ path: ServicePath
   ) async -> HTTPResponse? {
     do throws(CloudError) {
-      try keys.check(request.head, path)
-      let account = try keys.account(of: request.head, body: request.body)
+      let account = try signatures.account(of: request.head, path, body: request.body)
       let bearer = AccessTokens.Bearer(account: account, container: nil, issued: tokens.clock())
       return await answer(request, items, path, bearer)
     } catch {

@@ -58,10 +58,14 @@ public struct SHA256: Sendable {
   public static func hexadecimal(of bytes: some Sequence<UInt8>) -> String {
     var hash = SHA256()
     hash.update(bytes)
+    return hash.hexadecimalDigest
+  }
+
+  /// The hash of all that was taken in as 64 lower-case hexadecimal digits.
+  package var hexadecimalDigest: String {
     let digits = Array("0123456789abcdef".utf8)
     return String(
-      decoding: hash.digest().flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] },
-      as: UTF8.self)
+      decoding: digest().flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
   }
 
   private mutating func take(_ bytes: UnsafeBufferPointer<UInt8>) {

@@ -56,10 +56,8 @@ final class OpenFile {
         written += try file.write(rest, at: offset + written)
       }
       return SQLITE_OK
-    } catch .full {
-      return SQLITE_FULL
     } catch {
-      return IOFailure.write
+      return error == .full ? SQLITE_FULL : IOFailure.write
     }
   }
 

@@ -91,8 +91,8 @@ struct ServiceRuleTests {
   }
 
   /// Proves WS-12.
-  @Test("Requests with server-to-server signatures are refused")
-  func serverSignaturesAreRefused() async throws {
+  @Test("A request that is signed with an unknown key is refused")
+  func unknownKeysAreRefused() async throws {
     try await run { world in
       let fields = [
         "X-Apple-CloudKit-Request-KeyID: \(String(repeating: "a", count: 64))",
