@@ -15,14 +15,17 @@ RUNS ?= 100000
 # RECORD=1 stores the figures of a run in Docs/Reliability.json and in the table of its page.
 WRITE = $(if $(RECORD),--write Docs/Reliability.json)
 SQLITE_INSTALL = apt-get install -y libsqlite3-dev
+POSTGRESQL_INSTALL = apt-get install -y --no-install-recommends libpq-dev postgresql
+CLUSTER_TESTS ?= PostgreSQL|TransportTests
 
-.PHONY: help demo test check bench bench-scale bench-build simulate simulate-release \
+.PHONY: help demo test cluster-test libpq check bench bench-scale bench-build simulate simulate-release \
   simulate-stores planted soak siege differential crash fuzz fuzz-release fuzz-planted fuzz-tool \
   apple-check by-url docs thread-sanitizer address-sanitizer leaks-sanitizer sqlite format
 
 help:
 	@echo 'make demo       run the example stores on two devices and two accounts'
 	@echo 'make test       build everything and run all tests'
+	@echo 'make cluster-test  run the tests of the storage in PostgreSQL'
 	@echo 'make check      check the formatting and the imports, then run all tests'
 	@echo 'make format     format all Swift files'
 	@echo 'make bench      run the benchmarks and write the table of Docs/Performance'
@@ -56,6 +59,11 @@ demo: sqlite
 
 test: sqlite
 	$(SWIFT) test --disable-xctest
+
+# The tests that need PostgreSQL; the server of .ci/postgresql is removed at their end.
+cluster-test: sqlite libpq
+	.ci/postgresql $(SWIFT) test --disable-xctest --traits PostgreSQL \
+	  --scratch-path .build-postgresql --filter "$(CLUSTER_TESTS)"
 
 check: sqlite
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Examples
@@ -165,3 +173,11 @@ sqlite:
 	echo 'sqlite3.h is missing; installing libsqlite3-dev'; \
 	export DEBIAN_FRONTEND=noninteractive; \
 	$$as_root $(SQLITE_INSTALL) || { $$as_root apt-get update && $$as_root $(SQLITE_INSTALL); }
+
+# Checks for libpq and PostgreSQL; installs them if that needs no password.
+libpq:
+	@if { pg_config --version && { command -v initdb || ls /usr/lib/postgresql/*/bin/initdb; }; } \
+	  >/dev/null 2>&1; then exit 0; fi; \
+	if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+	  { apt-get update && $(POSTGRESQL_INSTALL); } >/dev/null; \
+	else echo 'error: PostgreSQL or libpq is missing; run: sudo $(POSTGRESQL_INSTALL)' >&2; exit 1; fi

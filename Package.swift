@@ -16,6 +16,9 @@ let strict: [SwiftSetting] =
     .enableUpcomingFeature("ImmutableWeakCaptures"),
   ] + warnings
 
+/// libpq is needed with the trait only.
+let withPostgreSQL: TargetDependencyCondition? = .when(traits: ["PostgreSQL"])
+
 /// A module of `Sources`.
 ///
 /// It depends on modules of lower layers only; see Docs/Architecture.md.
@@ -92,7 +95,9 @@ let package = Package(
   traits: [
     .trait(
       name: "AppleCloudKit",
-      description: "Builds SyncedStore on Apple's CloudKit, on Apple's platforms.")
+      description: "Builds SyncedStore on Apple's CloudKit, on Apple's platforms."),
+    .trait(
+      name: "PostgreSQL", description: "Stores a server's data in PostgreSQL; needs libpq."),
   ],
   targets: [
     // layer 0
@@ -101,9 +106,12 @@ let package = Package(
     module("Disk"),
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(
+      name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
     .systemLibrary(name: "CEpoll"),
     // layer 1
     module("SQLite", ["CSQLite", "Disk"]),
+    module("PostgreSQL", [.target(name: "CLibPQ", condition: withPostgreSQL)]),
     module("DurableFiles", ["Disk"]),
     module("CloudProtocol", ["Records"]),
     // layer 2
@@ -114,10 +122,13 @@ let package = Package(
     module("CloudSync", ["SyncMachine", "WebServices", "CloudProtocol", "Records", "Disk"]),
     module(
       "LoopbackServer",
-      ["CloudMachine", "WebServices", "CloudProtocol", "Records", "SQLite", "Disk"]),
+      [
+        "CloudMachine", "WebServices", "CloudProtocol", "Records", "SQLite", "PostgreSQL", "Disk",
+      ]),
     // layer 4
     module(
-      "LoopbackHTTP", ["LoopbackServer", "WebServices", "CloudProtocol", "Records", "CEpoll"],
+      "LoopbackHTTP",
+      ["LoopbackServer", "WebServices", "CloudProtocol", "Records", "Disk", "CEpoll"],
       resources: [
         "console.html", "console.css", "console.js", "console-query.js", "console-form.js",
         "console-record.js", "console-tables.js", "console-records.js", "console-people.js",
@@ -186,7 +197,7 @@ let package = Package(
         "CloudSync", "CloudSyncTesting",
         "SimulationSupport", "LoopbackServer", "CloudProtocol", "Records",
       ], exclude: ["README.md"]),
-    support("VerificationSupport", ["CommandLineKit"]),
+    support("VerificationSupport", ["CommandLineKit", "PostgreSQL"]),
 
     // the commands of the verification tool, the tool, and the benchmarks
     verification(
@@ -251,7 +262,9 @@ let package = Package(
     tests("SQLiteTests", ["SQLite"]),
     tests("PlantingTests", ["Planted"]),
     tests("SyncMachineTests", ["SyncMachine", "CloudProtocol", "Records"]),
-    tests("CloudMachineTests", ["SimulationSupport", "CloudMachine", "CloudProtocol", "Records"]),
+    tests(
+      "CloudMachineTests",
+      ["SimulationSupport", "CloudMachine", "CloudProtocol", "Records", "VerificationSupport"]),
     tests(
       "CloudSyncTests",
       [
@@ -268,25 +281,31 @@ let package = Package(
       "LoopbackServerTests",
       [
         "LoopbackServer", "CloudMachine", "CloudSyncTesting", "WebServices", "CloudProtocol",
-        "Records", "SQLite",
+        "Records", "SQLite", "PostgreSQL", "VerificationSupport",
       ]),
-    tests("WebServicesTests", ["WebServices", "CloudProtocol", "Records"]),
+    tests(
+      "WebServicesTests", ["WebServices", "CloudProtocol", "Records", "VerificationSupport"]),
     tests(
       "LoopbackHTTPTests",
       [
         "LoopbackHTTP", "LoopbackServer", "CloudSyncTesting", "WebServices", "CloudProtocol",
-        "Records",
+        "Records", "VerificationSupport",
       ]),
     tests(
       "TransportTests",
       [
         "CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudMachine", "CloudProtocol", "Records",
-        "Differential",
+        "Differential", "VerificationSupport",
       ]),
     tests(
       "SimulationTests",
       ["SimulationSupport", "CloudSync", "SyncMachine", "CloudProtocol", "Records"]),
-    tests("DiskTests", ["SimulationSupport", "CloudSync", "SQLite", "Disk"]),
+    tests(
+      "DiskTests",
+      [
+        "SimulationSupport", "CloudSync", "LoopbackServer", "CloudProtocol", "Records", "SQLite",
+        "Disk",
+      ]),
     tests(
       "StoreTests",
       [
@@ -295,7 +314,8 @@ let package = Package(
         "CloudSync", "CloudSyncTesting",
         "LoopbackHTTP", "LoopbackServer", "StoreSimulation", "CloudProtocol", "Records",
       ], exclude: ["FirstVersion"]),
-    tests("ExampleTests", ["CloudSync", "LoopbackServer", "LoopbackHTTP"]),
+    tests(
+      "ExampleTests", ["CloudSync", "LoopbackServer", "LoopbackHTTP", "VerificationSupport"]),
     tests(
       "CloudSyncTestingTests",
       [
@@ -316,7 +336,7 @@ let package = Package(
       "AdopterTests",
       ["CloudSync", "CloudSyncTesting", "LoopbackServer", "LoopbackHTTP", "SyncedStore"],
       packageAccess: false),
-    tests("SourceRuleTests", []),
+    tests("SourceRuleTests", ["VerificationSupport"]),
   ],
   swiftLanguageModes: [.v6]
 )

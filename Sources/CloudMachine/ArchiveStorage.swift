@@ -2,8 +2,8 @@ public import Records
 
 /// The part of ``CloudStorage`` that enumerates everything.
 ///
-/// Only archives use it; client requests never read this much at once. The order of results is
-/// unspecified unless stated.
+/// Only archives and inspection use it; client requests never read this much at once. The order of
+/// results is unspecified unless stated.
 public protocol ArchiveStorage: AnyObject {
   /// The databases that may contain data, with or without a row.
   func databaseNames() throws -> [DatabaseID]
@@ -29,4 +29,45 @@ public protocol ArchiveStorage: AnyObject {
 
   /// The keys of all receipts; those of the same user and device are oldest first.
   func receiptKeys() throws -> [ReceiptKey]
+
+  /// About how many rows an archive has; `nil` if counting them takes long, which is the default.
+  func rowCount() throws -> Int?
+
+  /// The zone's records and tombstones with `changedAt` below `sequence`, newest first, at most
+  /// `limit`; rows of one change are in no particular order.
+  ///
+  /// The default reads all of them.
+  func latestRecordChanges(
+    of zone: ZoneID, in database: DatabaseID, before sequence: UInt64, limit: Int
+  ) throws -> [RecordRow]
+
+  /// The number of the zone's live records, counted up to `limit`.
+  ///
+  /// The default reads all of them.
+  func recordCount(of zone: ZoneID, in database: DatabaseID, upTo limit: Int) throws -> Int
+}
+
+extension ArchiveStorage {
+  /// Unknown.
+  public func rowCount() throws -> Int? { nil }
+
+  /// Reads all records and tombstones of the zone.
+  public func latestRecordChanges(
+    of zone: ZoneID, in database: DatabaseID, before sequence: UInt64, limit: Int
+  ) throws -> [RecordRow] {
+    var rows: [RecordRow] = []
+    try forEachRecord(of: zone, in: database) { row in
+      if row.changedAt < sequence { rows.append(row) }
+    }
+    return Array(rows.sorted { $0.changedAt > $1.changedAt }.prefix(max(0, limit)))
+  }
+
+  /// Reads all records and tombstones of the zone.
+  public func recordCount(
+    of zone: ZoneID, in database: DatabaseID, upTo limit: Int
+  ) throws -> Int {
+    var count = 0
+    try forEachRecord(of: zone, in: database) { if $0.record != nil { count += 1 } }
+    return min(count, limit)
+  }
 }

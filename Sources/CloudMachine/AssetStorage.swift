@@ -5,14 +5,25 @@ public import Records
 /// Content is identified by its SHA-256 and stored once. It is removed with the last record or
 /// upload receipt that refers to it.
 public protocol AssetStorage: AnyObject {
-  /// The content with this checksum.
-  func assetContent(_ checksum: String) throws -> [UInt8]?
+  /// The bytes of a range of the content with this checksum; `nil` if there is no such content.
+  ///
+  /// - Parameters:
+  ///   - checksum: the content's SHA-256.
+  ///   - range: the range, which is clamped to the content.
+  func assetContent(_ checksum: String, in range: Range<Int>) throws -> [UInt8]?
 
   /// The upload with this receipt.
   func upload(_ receipt: String) throws -> UploadRow?
 
   /// The receipts of uploads made at `time` or before, oldest first, at most `limit`.
   func uploads(through time: Timestamp, limit: Int) throws -> [String]
+}
+
+extension AssetStorage {
+  /// All bytes of the content with this checksum; `nil` if there is no such content.
+  public func assetContent(_ checksum: String) throws -> [UInt8]? {
+    try assetContent(checksum, in: 0..<Int.max)
+  }
 }
 
 /// An uploaded file that may be saved in records.

@@ -42,15 +42,33 @@ package struct CloudAnswer: Sendable, Equatable {
   package var pushes: [OutgoingPush]
   /// The changed databases, in the order of their first change: a change in a shared zone also
   /// changes the shared databases of its viewers.
-  package var changed: [DatabaseID]
+  package var changed: [ChangedDatabase]
 
   /// Creates an answer.
   package init(
-    result: Result<CloudReply, CloudError>, pushes: [OutgoingPush] = [], changed: [DatabaseID] = []
+    result: Result<CloudReply, CloudError>, pushes: [OutgoingPush] = [],
+    changed: [ChangedDatabase] = []
   ) {
     self.result = result
     self.pushes = pushes
     self.changed = changed
+  }
+}
+
+/// A database that a request changed, with the number of its latest change before and afterwards.
+package struct ChangedDatabase: Hashable, Sendable {
+  /// The database.
+  package var id: DatabaseID
+  /// The number of the latest change before the request.
+  package var earlierSequence: UInt64
+  /// The number of the latest change of the request.
+  package var sequence: UInt64
+
+  /// Notes the numbers of a database.
+  package init(_ id: DatabaseID, after earlierSequence: UInt64, through sequence: UInt64) {
+    self.id = id
+    self.earlierSequence = earlierSequence
+    self.sequence = sequence
   }
 }
 

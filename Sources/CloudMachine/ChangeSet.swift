@@ -8,6 +8,8 @@ import Records
 struct ChangeSet {
   /// The database's row after the changes.
   private(set) var database: DatabaseRow
+  /// The number of the latest change of an earlier request.
+  let earlierSequence: UInt64
   /// The time of this request's changes.
   let time: Timestamp
   /// The changes by zone, in the order of each zone's first change; the input of zone and database
@@ -41,6 +43,7 @@ struct ChangeSet {
 
   init(_ database: DatabaseRow, now: Timestamp) {
     self.database = database
+    earlierSequence = database.sequence
     time = ChangeSet.time(now: now, after: database.latest)
   }
 

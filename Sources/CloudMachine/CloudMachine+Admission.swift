@@ -44,7 +44,11 @@ extension CloudMachine {
       receipt: .putReceipt(
         Receipt(key: key, reply: reply, digest: digest), keeping: limits.receiptsKept))
     return call.answered(
-      reply, pushes: pushes, changed: transaction.changeSets.map(\.database.id))
+      reply, pushes: pushes,
+      changed: transaction.changeSets.map {
+        ChangedDatabase(
+          $0.database.id, after: $0.earlierSequence, through: $0.database.sequence)
+      })
   }
 
   /// The account a call is for, `nil` for a public read without one.
@@ -159,7 +163,7 @@ struct AdmittedCall {
 
   /// The step that ends the call with `reply`, which is in the spelling of rows.
   func answered(
-    _ reply: CloudReply, pushes: [OutgoingPush] = [], changed: [DatabaseID] = []
+    _ reply: CloudReply, pushes: [OutgoingPush] = [], changed: [ChangedDatabase] = []
   ) -> CloudStep {
     let reply = ReplySpelling(user: context.account?.user).respelled(reply, for: original.request)
     return .answered(CloudAnswer(result: .success(reply), pushes: pushes, changed: changed))
@@ -193,7 +197,7 @@ extension CloudReply {
     case (.sharesAccepted(let results), .acceptShares(let urls)): results.count == urls.count
     case (.assetUploaded(let asset), .uploadAsset(let request)):
       asset.size == request.content.count
-        && asset.checksum == SHA256.hexadecimal(of: request.content)
+        && asset.checksum == (try? request.content.checksum())
     case (.zonesModified, _), (.recordsModified, _), (.subscriptionsModified, _),
       (.currentUser, _), (.databaseChanges, _), (.zoneChanges, _), (.zones, _), (.records, _),
       (.subscriptions, _), (.queried, _), (.sharesResolved, _), (.sharesAccepted, _),

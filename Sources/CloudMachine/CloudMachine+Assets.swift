@@ -15,15 +15,28 @@ extension CloudMachine {
     case .failure(let error): throw Refusal(error)
     case .success(let record):
       guard
-        record.fields[request.key]?.value.assets
-          .contains(where: { $0.checksum == request.checksum }) == true,
-        let content = try context.storage.assetContent(request.checksum)
+        let asset = record.fields[request.key]?.value.assets
+          .first(where: { $0.checksum == request.checksum }),
+        let content = try content(of: asset, in: context.storage)
       else {
         throw Refusal(
           .assetNotAvailable,
           "the field '\(request.key)' of the record does not hold this file now; fetch it again")
       }
       return .assetContent(content)
+    }
+  }
+
+  /// The content of an asset; a large one is read when it is needed.
+  private func content(
+    of asset: Asset, in storage: any CloudStorage
+  ) throws -> AssetContent? {
+    guard asset.size > AssetContent.partBytes, let assetReader else {
+      return try storage.assetContent(asset.checksum).map { AssetContent($0) }
+    }
+    guard try storage.assetContent(asset.checksum, in: 0..<1) != nil else { return nil }
+    return AssetContent(storedCount: asset.size) { (range) throws(CloudError) in
+      try assetReader(asset.checksum, range)
     }
   }
 
@@ -58,7 +71,7 @@ extension CloudMachine {
       recordType: RecordTypeID(
         container: context.database.container, environment: context.database.environment,
         name: request.recordType),
-      key: request.key, checksum: SHA256.hexadecimal(of: request.content),
+      key: request.key, checksum: try request.content.checksum(),
       size: request.content.count, time: context.now)
     let named = try upload.named(
       storage: context.storage.identity(), device: context.device, requestID: requestID)
@@ -71,7 +84,7 @@ extension CloudMachine {
 
   /// Removes uploads whose receipts have expired, with the content that no record refers to.
   ///
-  /// Each upload removes some of them; a server calls this periodically for the rest.
+  /// Each upload removes some of them; a server calls this at its start for the rest.
   package func forgetOldUploads(now: Timestamp, in storage: any CloudStorage) throws {
     let horizon = Timestamp(
       secondsSinceReferenceDate: now.secondsSinceReferenceDate - limits.uploadSeconds)

@@ -11,6 +11,13 @@ package struct CloudMachine: Sendable {
   /// The limits.
   package var limits: CloudLimits
 
+  /// Reads a range of the content with a checksum from the storage, in a transaction of its own.
+  package typealias AssetReader =
+    @Sendable (_ checksum: String, Range<Int>) throws(CloudError) -> [UInt8]
+
+  /// The reader with which replies contain large files; without it they contain all bytes.
+  package var assetReader: AssetReader?
+
   /// Creates a machine with `limits`.
   package init(limits: CloudLimits = .init()) { self.limits = limits }
 
@@ -47,18 +54,12 @@ package struct CloudMachine: Sendable {
     }
   }
 
-  /// Like `begin(_:from:now:in:)`, but applies the rate limit `limits.throttle`, with its counters
-  /// in `throttle`.
-  package func begin(
-    _ call: CloudCall, from caller: Caller, now: Timestamp, in storage: any CloudStorage,
-    throttle: inout CloudThrottle
-  ) throws -> CloudStep {
-    if let rate = limits.throttle,
-      let error = throttle.refusal(of: caller, now: now, rate: rate)
-    {
-      return .answered(CloudAnswer(result: .failure(error)))
-    }
-    return try begin(call, from: caller, now: now, in: storage)
+  /// Counts a call of `caller` in `throttle`, and returns the error if the rate limit
+  /// `limits.throttle` rejects it.
+  package func refusal(
+    of caller: Caller, now: Timestamp, throttle: inout CloudThrottle
+  ) -> CloudError? {
+    limits.throttle.flatMap { throttle.refusal(of: caller, now: now, rate: $0) }
   }
 }
 

@@ -26,6 +26,11 @@ public protocol CloudStorage: SchemaStorage, AssetStorage, ArchiveStorage {
   /// A transaction inside another one is part of the outer one.
   func transaction<Value>(_ body: () throws -> Value) throws -> Value
 
+  /// Tells what the running transaction is about to read; the default does nothing.
+  ///
+  /// - Parameter plan: called only by a storage that can make use of it.
+  func foresee(_ plan: () -> ReadPlan) throws
+
   /// A number that changes when another process changes the stored data; `nil` if only this server
   /// can change it, which is the default.
   ///
@@ -57,6 +62,13 @@ public protocol CloudStorage: SchemaStorage, AssetStorage, ArchiveStorage {
   ///
   /// They include the databases for a user's subscriptions to a public or shared database.
   func databases() throws -> [DatabaseRow]
+
+  /// The rows of the public databases, and of the databases that belong to certain accounts.
+  ///
+  /// A server with a ``dataVersion()`` looks at them for changes by other processes. The default
+  /// looks at every database.
+  /// - Parameter names: the names of the accounts; those that do not exist are ignored.
+  func databases(ofAccounts names: [String]) throws -> [DatabaseRow]
 
   /// The database `id`; `nil` if data was never stored in it.
   func database(_ id: DatabaseID) throws -> DatabaseRow?
@@ -101,11 +113,32 @@ public protocol CloudStorage: SchemaStorage, AssetStorage, ArchiveStorage {
 }
 
 extension CloudStorage {
+  /// Does nothing.
+  public func foresee(_ plan: () -> ReadPlan) throws {}
+
   /// Only this server can change the data.
   public func dataVersion() throws -> Int64? { nil }
 
+  /// Looks at every database.
+  public func databases(ofAccounts names: [String]) throws -> [DatabaseRow] {
+    let users = Set(try names.compactMap { try account(named: $0)?.user })
+    return try databases().filter { row in row.id.owner.map(users.contains) ?? true }
+  }
+
   /// Does nothing.
   public func close() throws {}
+}
+
+/// Thrown by a storage when a transaction was rolled back because of a conflict with another one or
+/// a lost connection, and may succeed when it is run again.
+///
+/// The server runs a request again a few times, and then fails with ``error``.
+public struct TransactionConflict: Error {
+  /// The error for the client.
+  public var error: CloudError
+
+  /// Creates a conflict.
+  public init(error: CloudError) { self.error = error }
 }
 
 /// A key of 128 bits.
@@ -157,7 +190,7 @@ public enum StorageChange: Hashable, Sendable {
   /// Adds or replaces the schema of a container's environment.
   case putSchema(SchemaRow)
   /// Stores the content of a file together with the receipt of its upload.
-  case putUpload(UploadRow, content: [UInt8])
+  case putUpload(UploadRow, content: AssetContent)
   /// Removes the receipt of an upload.
   case removeUpload(String)
   /// Removes every row and gives the storage a new identity and key.
@@ -450,21 +483,22 @@ extension Record {
     var links: [(target: RecordID, kind: RecordLink.Kind)] = []
     if let parent { links.append((parent, .parent)) }
     if let root = sharing?.root { links.append((root, .deleteSelf)) }
-    for element in fields { collect(element.field.value, into: &links) }
+    for element in fields { element.field.value.collectLinks(into: &links) }
     return links
   }
+}
 
-  private func collect(
-    _ value: FieldValue, into links: inout [(target: RecordID, kind: RecordLink.Kind)]
-  ) {
-    switch value {
+extension FieldValue {
+  /// Adds the references of the value whose integrity the server maintains.
+  func collectLinks(into links: inout [(target: RecordID, kind: RecordLink.Kind)]) {
+    switch self {
     case .reference(let reference):
       switch reference.action {
       case .none: break
       case .deleteSelf: links.append((reference.target, .deleteSelf))
       case .validate: links.append((reference.target, .validating))
       }
-    case .list(let values): for value in values { collect(value, into: &links) }
+    case .list(let values): for value in values { value.collectLinks(into: &links) }
     case .string, .int64, .double, .date, .bytes, .asset, .location: break
     }
   }

@@ -97,6 +97,22 @@ struct FeedPosition: Hashable {
     }
   }
 
+  /// The sequence number in `token`, whatever feed it belongs to; `nil` if it is damaged.
+  static func sequence(in token: ChangeToken) -> UInt64? {
+    var reader = ByteReader(token.bytes)
+    do {
+      _ = try (reader.byte(), reader.fixed64(), reader.string(), reader.string(), reader.byte())
+      _ = try reader.optional { (reader) throws(ByteFormatError) in try reader.string() }
+      _ = try reader.variable()
+      _ = try reader.optional { (reader) throws(ByteFormatError) in
+        (try reader.zoneID(), try reader.variable())
+      }
+      return try reader.variable()
+    } catch {
+      return nil
+    }
+  }
+
   /// The token for this position in `feed`.
   func token(of feed: Feed) -> ChangeToken {
     var writer = ByteWriter(capacity: 128)

@@ -66,6 +66,17 @@ struct MemoryRecords {
     return found
   }
 
+  /// The rows changed before `sequence`, newest first, at most `limit`.
+  func latestChanges(before sequence: UInt64, limit: Int) -> [RecordRow] {
+    let end = sequence == 0 ? 0 : firstSlot(after: sequence - 1)
+    return Array(slots[..<end].reversed().lazy.compactMap(\.row).prefix(max(0, limit)))
+  }
+
+  /// The number of live records, counted up to `limit`.
+  func liveCount(upTo limit: Int) -> Int {
+    slots.lazy.filter { $0.row?.record != nil }.prefix(max(0, limit)).count
+  }
+
   /// The live rows of one type by name, those after `name`, at most `limit`.
   mutating func rows(ofType type: String, after name: String?, limit: Int) -> [RecordRow] {
     _ = index(type: type, limit: .max)

@@ -25,6 +25,21 @@ extension MemoryStorage {
   /// All schemas.
   public func schemas() throws -> [SchemaRow] { current.schemas.all }
 
+  /// The rows of a zone changed before `sequence`, newest first.
+  public func latestRecordChanges(
+    of zone: ZoneID, in database: DatabaseID, before sequence: UInt64, limit: Int
+  ) throws -> [RecordRow] {
+    current.databases[database]?.zones[zone]?.records
+      .latestChanges(before: sequence, limit: limit) ?? []
+  }
+
+  /// The number of a zone's live records, counted up to `limit`.
+  public func recordCount(
+    of zone: ZoneID, in database: DatabaseID, upTo limit: Int
+  ) throws -> Int {
+    current.databases[database]?.zones[zone]?.records.liveCount(upTo: limit) ?? 0
+  }
+
   /// The checksums of all files.
   public func assetChecksums() throws -> [String] { Array(current.files.contents.keys) }
 

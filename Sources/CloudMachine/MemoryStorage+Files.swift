@@ -1,12 +1,13 @@
+import CloudProtocol
 public import Records
 
 /// The content of files, each once, with the number of records and receipts that refer to it.
 struct MemoryFiles {
   private(set) var uploads: [String: UploadRow] = [:]
-  private(set) var contents: [String: [UInt8]] = [:]
+  private(set) var contents: [String: AssetContent] = [:]
   private var uses: [String: Int] = [:]
 
-  mutating func put(_ row: UploadRow, _ content: [UInt8]) {
+  mutating func put(_ row: UploadRow, _ content: AssetContent) {
     // Content is identified by its checksum, so existing content is identical.
     if contents[row.checksum] == nil { contents[row.checksum] = content }
     hold(row.checksum)
@@ -41,9 +42,9 @@ extension MemoryStorage.State {
 }
 
 extension MemoryStorage {
-  /// The content with this checksum.
-  public func assetContent(_ checksum: String) throws -> [UInt8]? {
-    current.files.contents[checksum]
+  /// The bytes of a range of the content with this checksum.
+  public func assetContent(_ checksum: String, in range: Range<Int>) throws -> [UInt8]? {
+    try current.files.contents[checksum]?.bytes(in: range)
   }
 
   /// The upload with this receipt.
@@ -57,5 +58,17 @@ extension MemoryStorage {
           < ($1.time.secondsSinceReferenceDate, $1.receipt)
       }
       .prefix(max(0, limit)).map(\.receipt)
+  }
+}
+
+extension [StorageChange] {
+  /// The same changes, whose uploads are in memory.
+  func withFilesInMemory() throws(CloudError) -> [StorageChange] {
+    var changes = self
+    for (index, change) in enumerated() {
+      guard case .putUpload(let row, let content) = change, !content.isInMemory else { continue }
+      changes[index] = .putUpload(row, content: AssetContent(try content.bytes()))
+    }
+    return changes
   }
 }

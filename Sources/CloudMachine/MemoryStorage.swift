@@ -73,6 +73,7 @@ public final class MemoryStorage: CloudStorage {
 
   /// Applies `changes`, at the end of the running transaction if there is one.
   public func commit(_ changes: [StorageChange]) throws {
+    let changes = try changes.withFilesInMemory()
     if isInTransaction {
       unapplied += changes
     } else {

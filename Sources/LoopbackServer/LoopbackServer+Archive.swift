@@ -25,6 +25,11 @@ extension LoopbackServer {
     try exportLines { line in try write(String(decoding: line, as: UTF8.self)) }
   }
 
+  /// About how many lines an archive has; `nil` if counting them takes long.
+  package func archiveLineCount() throws(CloudError) -> Int? {
+    try executor.inspect { _, storage in try storage.rowCount() }
+  }
+
   /// The server's archive as one piece of data.
   ///
   /// Throws `networkFailure` after the server was closed, and what reading its file throws.

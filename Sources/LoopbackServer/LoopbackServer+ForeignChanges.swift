@@ -1,19 +1,30 @@
+import CloudMachine
 public import CloudProtocol
 import Synchronization
 
 /// Several servers may share one file; each sends pushes only to its own devices.
 extension LoopbackServer {
-  /// Checks whether another process changed the file, and sends pushes for its changes to this
+  /// Checks whether another process changed the data, and sends pushes for its changes to this
   /// server's devices.
   ///
   /// The check is cheap if there was no change. Every request performs it, too. Returns whether any
-  /// push was sent. Throws `networkFailure` if the server is closed, and what reading the file
+  /// push was sent. Throws `networkFailure` if the server is closed, and what reading the data
   /// throws.
   @discardableResult
   public func checkForForeignChanges() throws(CloudError) -> Bool {
-    let pushes = try executor.foreignPushes()
+    let pushes = try executor.foreignPushes(to: pushDispatcher.accounts)
     pushDispatcher.send(pushes)
     return !pushes.isEmpty
+  }
+
+  /// Sends pushes for the changes in certain databases by another process; in all that devices
+  /// here look at if none is named.
+  func check(_ databases: [DatabaseID]) {
+    // What fails now is checked again at the next tick.
+    guard !databases.isEmpty else { return _ = try? checkForForeignChanges() }
+    if let pushes = try? executor.foreignPushes(in: databases, to: pushDispatcher.accounts) {
+      pushDispatcher.send(pushes)
+    }
   }
 
   /// Calls `checkForForeignChanges()` every `interval` of the server's delay clock until the
@@ -24,9 +35,11 @@ extension LoopbackServer {
     let watch = Task(executorPreference: taskExecutor) { [weak self] in
       while !Task.isCancelled {
         do { try await clock.sleep(for: interval) } catch { return }
-        // A busy file is checked again at the next tick.
+        // A busy database is checked again at the next tick.
         guard let self, !self.isClosed else { return }
-        _ = try? self.checkForForeignChanges()
+        _ = try? await self.executor.storages.run { () throws(CloudError) in
+          try self.checkForForeignChanges()
+        }
       }
     }
     watches.withLock { $0.append(watch) }

@@ -77,6 +77,29 @@ public struct ServerChange: Hashable, Sendable {
 
   /// Whether the change deleted the record.
   public var isDeletion: Bool { changeTag == nil }
+
+  init(_ row: RecordRow) {
+    sequence = row.changedAt
+    record = row.id
+    type = row.type
+    changeTag = row.record?.changeTag
+    device = row.device
+  }
+}
+
+/// A page of a zone's records, the latest change first.
+package struct LatestRecords: Sendable {
+  /// The records.
+  package var records: [Record]
+  /// Where the next page starts; `nil` after the last.
+  package var next: UInt64?
+  /// The number of all records of the zone, counted up to ``LatestRecords/mostCounted``.
+  package var count: Int
+
+  /// The maximum of ``count``.
+  package static let mostCounted = 10_000
+  /// The maximum number of changes that a page is looked for in; deletions may fill them.
+  fileprivate static let mostChanges = 20_000
 }
 
 /// Inspection of the server's state by tests and tools, without faults applied.
@@ -175,17 +198,80 @@ extension LoopbackServer {
     }
   }
 
+  /// A page of the records in `zone`, the latest change first; throws like `records`.
+  ///
+  /// Its cost does not depend on the size of the zone.
+  /// - Parameter before: where the page starts, as the page before said; `nil` for the first.
+  package func latestRecords(
+    in zone: ZoneID, container: String, account: String?, environment: CloudEnvironment,
+    before: UInt64?, limit: Int
+  ) throws(CloudError) -> LatestRecords {
+    try read(container, account, environment) { database, storage in
+      guard try storage.zone(zone, in: database)?.deletion == nil else {
+        return LatestRecords(records: [], next: nil, count: 0)
+      }
+      var page = LatestRecords(
+        records: [], next: before ?? UInt64(Int64.max),
+        count: try storage.recordCount(
+          of: zone, in: database, upTo: LatestRecords.mostCounted))
+      var changes = 0
+      while let start = page.next, page.records.count < limit, changes < LatestRecords.mostChanges {
+        let rows = try LoopbackServer.latestChanges(
+          of: zone, in: database, storage, before: start, limit: limit - page.records.count)
+        page.records += rows.compactMap(\.record)
+        page.next = rows.last?.changedAt
+        changes += rows.count
+      }
+      return page
+    }
+  }
+
+  /// About `limit` rows below `sequence`, newest first: all rows of a change, or none.
+  private static func latestChanges(
+    of zone: ZoneID, in database: DatabaseID, _ storage: any CloudStorage,
+    before sequence: UInt64, limit: Int
+  ) throws -> [RecordRow] {
+    var limit = limit
+    while true {
+      let rows = try storage.latestRecordChanges(
+        of: zone, in: database, before: sequence, limit: limit + 1)
+      guard rows.count > limit, let last = rows.last?.changedAt else { return rows }
+      let whole = rows.prefix { $0.changedAt > last }
+      if !whole.isEmpty { return Array(whole) }
+      limit *= 2
+    }
+  }
+
+  /// The record called `name`; `nil` if it does not exist; throws like `records`.
+  package func record(
+    _ id: RecordID, container: String, account: String?, environment: CloudEnvironment
+  ) throws(CloudError) -> Record? {
+    try read(container, account, environment) { database, storage in
+      guard try storage.zone(id.zone, in: database)?.deletion == nil else { return nil }
+      return try storage.record(id, in: database)?.record
+    }
+  }
+
+  /// The latest changes of records and tombstones in `zone`, oldest first, about `limit` of them;
+  /// throws like `changeLog`.
+  package func latestChanges(
+    of zone: ZoneID, container: String, account: String?, environment: CloudEnvironment, limit: Int
+  ) throws(CloudError) -> [ServerChange] {
+    try read(container, account, environment) { database, storage in
+      guard try storage.zone(zone, in: database)?.deletion == nil else { return [] }
+      return try storage.latestRecordChanges(
+        of: zone, in: database, before: UInt64(Int64.max), limit: limit
+      ).reversed().map(ServerChange.init)
+    }
+  }
+
   /// The latest change of every record and tombstone in `zone`, oldest first.
   public func changeLog(
     of zone: ZoneID, container: String, account: String?,
     environment: CloudEnvironment = .development
   ) throws(CloudError) -> [ServerChange] {
     try read(container, account, environment) { database, storage in
-      try LoopbackServer.rows(of: zone, in: database, storage).map { row in
-        ServerChange(
-          sequence: row.changedAt, record: row.id, type: row.type,
-          changeTag: row.record?.changeTag, device: row.device)
-      }
+      try LoopbackServer.rows(of: zone, in: database, storage).map(ServerChange.init)
     }
   }
 

@@ -35,8 +35,17 @@ extension LoopbackServer {
     }
   }
 
-  /// The number of transactions since the server was opened, and the time that they took.
-  package var storageUse: (count: Int, time: Duration) { executor.storageUse }
+  /// How the storage was used since the server was opened, and is used now.
+  package var storageUse: StorageUse { executor.storageUse }
+
+  /// Checks whether the storage can be read.
+  ///
+  /// - Throws: Why not.
+  package func checkStorage() async throws(CloudError) {
+    _ = try await executor.storages.run { [executor] () throws(CloudError) in
+      try executor.inspect { _, storage in try storage.identity() }
+    }
+  }
 
   /// The server's limits.
   package var limits: ServerLimits { executor.limits }

@@ -14,7 +14,8 @@ import Synchronization
 /// let container = CKContainer(identifier: "iCloud.com.example.notes", transport: phone)
 /// ```
 ///
-/// Call from any task or thread; requests are processed one at a time.
+/// Call from any task or thread. Requests are processed one at a time; on PostgreSQL, several at
+/// once.
 public final class LoopbackServer: Sendable {
   /// Fault injection, request logs and administration.
   public let controls: FaultControls
@@ -50,9 +51,8 @@ public final class LoopbackServer: Sendable {
   ) {
     let storage = ServerStorage.memory(identity: identity ?? .random(in: 0...(.max)))
     self.init(
-      executor: MachineExecutor(storage: storage, limits: limits), clock: clock,
-      delayClock: delayClock,
-      taskExecutor: taskExecutor)
+      executor: MachineExecutor(storages: StoragePool(storage), limits: limits), clock: clock,
+      delayClock: delayClock, taskExecutor: taskExecutor)
   }
 
   /// Creates an empty server in memory that calls `pause` between two slices of a query instead of
@@ -60,7 +60,8 @@ public final class LoopbackServer: Sendable {
   package convenience init(pause: @escaping @Sendable () async -> Void) {
     self.init(
       executor: MachineExecutor(
-        storage: ServerStorage.memory(identity: .random(in: 0...(.max))), limits: ServerLimits()),
+        storages: StoragePool(ServerStorage.memory(identity: .random(in: 0...(.max)))),
+        limits: ServerLimits()),
       clock: LoopbackServer.systemTime, delayClock: ContinuousClock(), taskExecutor: nil,
       pause: pause)
   }
@@ -132,12 +133,26 @@ public final class LoopbackServer: Sendable {
     delayClock: any Clock<Duration> = ContinuousClock(), limits: ServerLimits = ServerLimits(),
     taskExecutor: (any TaskExecutor)? = nil
   ) throws(CloudError) {
-    let executor = MachineExecutor(storage: storage, limits: limits)
-    do { try executor.learnPositions() } catch {
+    try self.init(
+      storages: StoragePool(storage), clock: clock, delayClock: delayClock, limits: limits,
+      taskExecutor: taskExecutor)
+  }
+
+  /// Creates a server on a pool of storages, which it owns.
+  ///
+  /// - Parameter notifier: tells other servers on the same data of changes.
+  convenience init(
+    storages: StoragePool, notifier: (any ChangeNotifier)? = nil,
+    clock: @escaping @Sendable () -> Timestamp,
+    delayClock: any Clock<Duration>, limits: ServerLimits, taskExecutor: (any TaskExecutor)?
+  ) throws(CloudError) {
+    let executor = MachineExecutor(storages: storages, notifier: notifier, limits: limits)
+    do { try executor.learnPositions(now: clock()) } catch {
       executor.close()
       throw error
     }
     self.init(executor: executor, clock: clock, delayClock: delayClock, taskExecutor: taskExecutor)
+    notifier?.listen { [weak self] databases in self?.check(databases) }
   }
 
   private convenience init(

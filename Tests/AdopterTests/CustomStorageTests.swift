@@ -104,7 +104,9 @@ private final class RecordingStorage: CloudStorage {
     try rows.records(ofType: type, in: zone, of: database, after: name, limit: limit)
   }
 
-  func assetContent(_ checksum: String) throws -> [UInt8]? { try rows.assetContent(checksum) }
+  func assetContent(_ checksum: String, in range: Range<Int>) throws -> [UInt8]? {
+    try rows.assetContent(checksum, in: range)
+  }
   func upload(_ receipt: String) throws -> UploadRow? { try rows.upload(receipt) }
   func uploads(through time: Timestamp, limit: Int) throws -> [String] {
     try rows.uploads(through: time, limit: limit)

@@ -2,6 +2,7 @@ import CloudMachine
 import CloudProtocol
 import Records
 import Testing
+import VerificationSupport
 
 /// Files: brought for a receipt, put into records, read back, and gone when nothing names them.
 ///
@@ -47,7 +48,8 @@ struct AssetTests {
     #expect(try AssetTests.download(world, "a") == "content 7")
     let request = DownloadAsset(record: id("a"), key: "file", checksum: AssetTests.checksum)
     #expect(
-      try world.ask(.downloadAsset(request)).reply() == .assetContent(AssetTests.content))
+      try world.ask(.downloadAsset(request)).reply()
+        == .assetContent(AssetContent(AssetTests.content)))
     let other = try AssetTests.upload(world, [1, 2, 3])
     #expect(other.checksum != asset.checksum)
     #expect(try world.modify([world.edit("a", ["file": .asset(other)])]) == "+a ok")

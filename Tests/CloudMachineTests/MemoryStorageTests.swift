@@ -2,6 +2,7 @@ import CloudMachine
 import CloudProtocol
 import Records
 import Testing
+import VerificationSupport
 
 /// What only the rows in memory can do; the port's own rules are tested for every storage.
 struct MemoryStorageTests {

@@ -3,6 +3,7 @@ import CloudProtocol
 import Records
 import SimulationSupport
 import Testing
+import VerificationSupport
 
 /// Random requests of three devices, against a dictionary that says what must come of them.
 ///

@@ -2,6 +2,7 @@ import CloudMachine
 import CloudProtocol
 import Records
 import Testing
+import VerificationSupport
 
 /// Pages of a query's answer, and the cursors between them.
 struct QueryPagingTests {

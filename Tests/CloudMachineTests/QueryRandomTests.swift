@@ -2,6 +2,7 @@ import CloudMachine
 import CloudProtocol
 import Records
 import Testing
+import VerificationSupport
 
 /// Random queries over random records, against the slow and obvious way.
 struct QueryRandomTests {

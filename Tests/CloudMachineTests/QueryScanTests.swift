@@ -2,6 +2,7 @@ import CloudMachine
 import CloudProtocol
 import Records
 import Testing
+import VerificationSupport
 
 /// A query that is read in slices: how large they are, and what may happen between them.
 struct QueryScanTests {

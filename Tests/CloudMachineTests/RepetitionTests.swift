@@ -175,18 +175,9 @@ struct RepetitionTests {
     let world = try World(limits: limits, zones: [])
     var throttle = CloudThrottle()
     func ask(_ second: Double, _ caller: Caller) throws -> String {
-      let call = CloudCall(
-        container: World.container, database: .private, requestID: "x",
-        request: .fetchCurrentUser)
       let now = Timestamp(secondsSinceReferenceDate: second)
-      let step = try world.storage.transaction {
-        try world.machine.begin(
-          call, from: caller, now: now, in: world.storage, throttle: &throttle)
-      }
-      guard case .answered(let answer) = step, case .failure(let error) = answer.result else {
-        return "ok"
-      }
-      return "\(error.code) \(error.retryAfter ?? -1)"
+      let refusal = world.machine.refusal(of: caller, now: now, throttle: &throttle)
+      return refusal.map { "\($0.code) \($0.retryAfter ?? -1)" } ?? "ok"
     }
     #expect(try ask(100, world.phone) == "ok")
     #expect(try ask(101, world.laptop) == "ok")

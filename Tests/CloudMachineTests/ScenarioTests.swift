@@ -2,6 +2,7 @@ import CloudMachine
 import CloudProtocol
 import Records
 import Testing
+import VerificationSupport
 
 /// Cases of several requests by two devices; the server's part of the named scenarios.
 struct ScenarioTests {

@@ -3,6 +3,7 @@ import CloudProtocol
 import Records
 import SimulationSupport
 import Testing
+import VerificationSupport
 
 /// Random lives of a shared zone: whoever visits sees what a slow and obvious oracle says, and
 /// never a name of anything else.

@@ -178,6 +178,22 @@ extension StorageCheck {
       return try [0, 2, 4].map { try changes(storage, after: $0, limit: 2) }
         .joined(separator: "|")
     },
+    StorageCheck("the latest changes come newest first, below a number", "d [b] a|a|a c|3 2 0") {
+      storage in
+      try storage.commit([
+        .putRecord(row("a", 2), in: alice), .putRecord(tombstone("b", 3), in: alice),
+        .putRecord(row("c", 1), in: alice), .putRecord(row("d", 4), in: alice),
+        .putRecord(row("e", 5, in: zoneB), in: alice),
+      ])
+      let pages = try [(UInt64(Int64.max), 3), (3, 1), (3, 9)].map { before, limit in
+        names(
+          try storage.latestRecordChanges(of: zoneA, in: alice, before: before, limit: limit))
+      }
+      let counts = try [(zoneA, 9), (zoneA, 2), (ZoneID(name: "none"), 9)].map { zone, limit in
+        "\(try storage.recordCount(of: zone, in: alice, upTo: limit))"
+      }
+      return "\(pages.joined(separator: "|"))|\(counts.joined(separator: " "))"
+    },
     StorageCheck("tombstones go up to a number, records stay", "b [c]") { storage in
       try storage.commit([
         .putRecord(tombstone("a", 1), in: alice), .putRecord(row("b", 2), in: alice),
@@ -357,13 +373,34 @@ extension StorageCheck {
       let found = try sizes.map { size -> String in
         let content = (0..<size).map { UInt8(truncatingIfNeeded: $0 >> 3) }
         try storage.commit([
-          .putUpload(upload("a\(size)", "c\(size)", at: 0), content: content),
-          .putUpload(upload("b\(size)", "c\(size)", at: 0), content: content),
+          .putUpload(upload("a\(size)", "c\(size)", at: 0), content: AssetContent(content)),
+          .putUpload(upload("b\(size)", "c\(size)", at: 0), content: AssetContent(content)),
           .removeUpload("a\(size)"),
         ])
         return try storage.assetContent("c\(size)") == content ? "\(size)" : "another"
       }
       return found.joined(separator: " ")
+    },
+    StorageCheck(
+      "any range of a content comes back, clamped to it", "true true true true true true true true"
+    ) {
+      storage in
+      let part = AssetContent.partBytes
+      let content = (0..<2 * part + 5).map { UInt8(truncatingIfNeeded: $0 ^ $0 >> 9) }
+      try storage.commit([.putUpload(upload("a", "c", at: 0), content: AssetContent(content))])
+      let ranges = [
+        0..<1, 0..<0, 5..<part, part - 3..<part + 3, part..<2 * part, 7..<2 * part + 1,
+        2 * part..<3 * part, 5 * part..<6 * part,
+      ]
+      return try ranges.map { range in
+        let expected = Array(content[range.clamped(to: content.indices)])
+        return "\(try storage.assetContent("c", in: range) == expected)"
+      }.joined(separator: " ")
+    },
+    StorageCheck("a range of a content that does not exist is nothing", "nil nil") { storage in
+      try [0..<1, 0..<0].map { range in
+        try storage.assetContent("none", in: range).map { "\($0)" } ?? "nil"
+      }.joined(separator: " ")
     },
     StorageCheck(
       "content goes with the last that names it, whatever takes that away", "kkg kg kg kkg"

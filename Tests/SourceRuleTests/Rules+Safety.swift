@@ -15,6 +15,8 @@ let drivers: KeyValuePairs = [
     "ends the waiting of a device after a while of an injected clock",
   "Sources/LoopbackServer/LoopbackServer+ForeignChanges.swift":
     "looks for another process's changes at each tick of an injected clock",
+  "Sources/LoopbackServer/Storage/PostgreSQL/PostgreSQLNotifier.swift":
+    "the queue that sends notifications, and the thread that waits for them",
   "Sources/SyncedStore/SyncedStore+Events.swift":
     "a fetch that tells what became of a zone, and is cancelled with the store's sync",
   "Sources/SyncedStore/SyncedStore+Run.swift":
@@ -25,6 +27,8 @@ let drivers: KeyValuePairs = [
     "reads the signals that were caught",
   "Tests/Support/VerificationSupport/SeedOptions.swift":
     "spreads independent worlds and processes over the cores",
+  "Tests/Support/VerificationSupport/ToolProcess.swift":
+    "waits for the end of a program",
   "Tests/Verification/Planted/Verdict.swift":
     "ends a process that takes too long",
   "Sources/CloudSync/Transport/HTTP/LoopbackConnectionPool.swift":

@@ -3,6 +3,10 @@ import Testing
 
 @testable import LoopbackServer
 
+#if PostgreSQL
+  import VerificationSupport
+#endif
+
 /// The places every scenario runs on.
 enum PlaceKind: String, CaseIterable, CustomTestStringConvertible, Sendable {
   case machine = "the bare machine"
@@ -10,6 +14,9 @@ enum PlaceKind: String, CaseIterable, CustomTestStringConvertible, Sendable {
   case fileServer = "a server on a file"
   case webServerInMemory = "a server in memory, over HTTP"
   case webServerOnFile = "a server on a file, over HTTP"
+  #if PostgreSQL
+    case postgreSQLServer = "a server on PostgreSQL"
+  #endif
 
   var testDescription: String { rawValue }
 
@@ -30,6 +37,53 @@ enum PlaceKind: String, CaseIterable, CustomTestStringConvertible, Sendable {
       let server = try LoopbackServer(
         path: folder.path("cloud.db"), clock: tickingClock(), limits: smallLimits())
       return try WebPlace(server) { folder.remove() }
+    #if PostgreSQL
+      case .postgreSQLServer:
+        let database = try TemporaryDatabase()
+        let server = try LoopbackServer(
+          postgreSQL: database.address, clock: tickingClock(), limits: smallLimits())
+        return ServerPlace(server) { _ = database }
+    #endif
+    }
+  }
+}
+
+/// Data that several servers use at once.
+enum SharedData: String, CaseIterable, CustomTestStringConvertible, Sendable {
+  case file = "a file"
+  #if PostgreSQL
+    case postgreSQL = "PostgreSQL"
+  #endif
+
+  var testDescription: String { rawValue }
+
+  /// Whether a request notices changes by other servers before it is answered.
+  var looksAtRequests: Bool { self == .file }
+
+  /// Creates empty data: opens a server on them at each call of `open`, and says what is left of
+  /// them; nothing is right.
+  func make() throws -> (open: () throws -> LoopbackServer, leftOver: () -> [String]) {
+    switch self {
+    case .file:
+      let folder = try TemporaryFolder()
+      return (
+        { try LoopbackServer(path: folder.path("cloud.db"), clock: tickingClock()) },
+        {
+          defer { folder.remove() }
+          return folder.names == ["cloud.db"] ? [] : folder.names
+        }
+      )
+    #if PostgreSQL
+      case .postgreSQL:
+        let database = try TemporaryDatabase()
+        return (
+          {
+            try LoopbackServer(
+              postgreSQL: database.address, notifies: false, clock: tickingClock())
+          },
+          { database.otherConnections }
+        )
+    #endif
     }
   }
 }

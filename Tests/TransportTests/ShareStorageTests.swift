@@ -35,13 +35,12 @@ struct ShareStorageTests {
     try file.close()
   }
 
-  @Test("Two servers on one file see and push each other's shares once")
-  func shareOnOneServerReachesOther() async throws {
-    let folder = try TemporaryFolder()
-    defer { folder.remove() }
-    let servers = try (0..<2).map { _ in
-      try LoopbackServer(path: folder.path("cloud.db"), clock: tickingClock())
-    }
+  @Test(
+    "Two servers on the same data see and push each other's shares once",
+    arguments: SharedData.allCases)
+  func shareOnOneServerReachesOther(_ kind: SharedData) async throws {
+    let data = try kind.make()
+    let servers = try (0..<2).map { _ in try data.open() }
     let places = servers.map { ServerPlace($0) }
     let phone = Visitor(places[0], "phone", "alice")
     let other = Visitor(places[1], "other", "bob")
@@ -77,6 +76,7 @@ struct ShareStorageTests {
     #expect(places[1].takePushes() == [], "told once")
     #expect(await other.tell(.fetchZones(nil), database: .shared) == "")
     for server in servers { server.close() }
+    #expect(data.leftOver() == [])
   }
 }
 

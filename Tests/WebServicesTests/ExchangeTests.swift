@@ -1,6 +1,7 @@
 import CloudProtocol
 import Records
 import Testing
+import VerificationSupport
 import WebServices
 
 @Suite("What a server makes of a body")

@@ -1,4 +1,5 @@
 import Records
+import VerificationSupport
 import WebServices
 
 /// Damages values the way a careless or hostile client would.

@@ -1,4 +1,5 @@
 import Testing
+import VerificationSupport
 import WebServices
 
 @Suite("JSON, strictly")

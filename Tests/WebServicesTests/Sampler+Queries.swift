@@ -1,5 +1,6 @@
 import CloudProtocol
 import Records
+import VerificationSupport
 
 /// Queries, subscriptions and pushes; plain ones also keep these rules:
 ///

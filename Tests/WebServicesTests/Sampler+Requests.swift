@@ -1,5 +1,6 @@
 import CloudProtocol
 import Records
+import VerificationSupport
 
 /// Requests and what may be answered to them, as they come out of a trip over CloudKit Web
 /// Services:

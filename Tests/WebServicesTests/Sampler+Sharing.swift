@@ -1,5 +1,6 @@
 import CloudProtocol
 import Records
+import VerificationSupport
 
 /// Shares, people and zones; plain ones also keep these rules:
 ///

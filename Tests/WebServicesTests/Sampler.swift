@@ -1,5 +1,6 @@
 import CloudProtocol
 import Records
+import VerificationSupport
 
 /// Makes values with all that is awkward.
 ///

@@ -1,6 +1,7 @@
 import CloudProtocol
 import Records
 import Testing
+import VerificationSupport
 import WebServices
 
 /// Text that is written and read without a tree of values says the same as with one.

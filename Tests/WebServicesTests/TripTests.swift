@@ -1,6 +1,7 @@
 import CloudProtocol
 import Records
 import Testing
+import VerificationSupport
 import WebServices
 
 /// A request from a client to a server and its answer back, all of it as bytes.

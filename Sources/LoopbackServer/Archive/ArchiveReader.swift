@@ -151,7 +151,9 @@ extension ArchiveReader {
       try storage.commit([.putSubscription(subscription, in: database)])
     case .file(let checksum, let content):
       files.insert(checksum)
-      try storage.commit([.putUpload(ArchiveReader.keeper(of: checksum), content: content)])
+      try storage.commit([
+        .putUpload(ArchiveReader.keeper(of: checksum), content: AssetContent(content))
+      ])
     case .upload(let upload):
       guard files.contains(upload.checksum) else {
         throw ArchiveError("it refers to a file that is not in the archive")

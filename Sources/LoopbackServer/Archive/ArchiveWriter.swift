@@ -109,10 +109,3 @@ struct ArchiveWriter {
     lineCount += 1
   }
 }
-
-extension SHA256 {
-  /// The digest of all bytes so far.
-  var hexadecimalDigest: String {
-    digest().map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-  }
-}

@@ -17,7 +17,7 @@ extension FaultControls {
     of account: String, email: String? = nil, phone: String? = nil, givenName: String? = nil,
     familyName: String? = nil
   ) throws(CloudError) {
-    try executor.inspect { machine, storage in
+    try executor.change { machine, storage in
       let row = try machine.createAccount(account, in: storage)
       let person = AccountRow.Person(
         email: email, phone: phone, givenName: givenName, familyName: familyName)

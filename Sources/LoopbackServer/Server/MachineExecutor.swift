@@ -3,26 +3,21 @@ import CloudProtocol
 import Records
 import Synchronization
 
-/// Runs the cloud machine on its storage, one transaction at a time under the server's lock.
+/// Runs the machine on the server's storages.
 ///
 /// A request is one transaction, which this type runs, including the creation of its account and
-/// the check for changes by other processes. No two of this server's transactions run at once; the
-/// lock is held even while SQLite waits for another process. Only a query takes several
-/// transactions, one for each slice it reads, with other requests in between. Storage errors are
-/// converted to `CloudError`.
+/// the check for changes by other processes. Transactions run one at a time, even while SQLite
+/// waits for another process; on a database that several servers share, as many as there are
+/// connections. Only a query takes several transactions, one for each slice it reads, with other
+/// requests in between. Storage errors are converted to `CloudError`.
 final class MachineExecutor: Sendable {
-  private struct Contents {
-    /// `nil` once the server is closed.
-    var storage: (any CloudStorage)?
+  private struct State {
     var machine: CloudMachine
     var throttle = CloudThrottle()
-    /// The sequence number of each database up to which this server has seen all changes.
-    var known: [DatabaseID: UInt64] = [:]
-    /// The identity of the storage at that time: another process may have replaced the file's
-    /// contents.
-    var knownIdentity: UInt64?
-    /// The storage's `dataVersion()` at that time; `nil` if only this server can change the data.
-    var knownVersion: Int64?
+    var positions = KnownPositions()
+    /// A cache of the accounts' user record names, which never change within a storage.
+    var users: [String: UserID] = [:]
+    var use = StorageUse()
   }
 
   /// The outcome of a request's first transaction.
@@ -46,27 +41,53 @@ final class MachineExecutor: Sendable {
     var push: CloudPush
   }
 
-  private let contents: Mutex<Contents>
+  let storages: StoragePool
+  private let notifier: (any ChangeNotifier)?
+  private let state: Mutex<State>
   /// A copy of the limits with a separate lock: admission must not wait for a running request.
   private let publishedLimits: Mutex<ServerLimits>
-  /// A cache of the accounts' user record names, which never change within a storage; emptied under
-  /// the main lock when the storage is replaced.
-  private let users = Mutex<[String: UserID]>([:])
-  /// The number of transactions, and the time that they took, waits for the lock excluded.
-  private let used = Mutex<(count: Int, time: Duration)>((0, .zero))
 
-  var storageUse: (count: Int, time: Duration) { used.withLock { $0 } }
+  /// How the storages were used so far, and are used now.
+  var storageUse: StorageUse {
+    var use = state.withLock { $0.use }
+    (use.connectionsInUse, use.transactionsWaiting) = storages.load
+    use.connections = storages.size
+    return use
+  }
 
-  init(storage: sending any CloudStorage, limits: ServerLimits) {
+  init(
+    storages: StoragePool, notifier: (any ChangeNotifier)? = nil, limits: ServerLimits
+  ) {
+    self.storages = storages
+    self.notifier = notifier
     publishedLimits = Mutex(limits)
-    contents = Mutex(
-      Contents(storage: storage, machine: CloudMachine(limits: limits.cloudLimits)))
+    state = Mutex(State(machine: CloudMachine(limits: limits.cloudLimits)))
+    state.withLock { state in
+      state.machine.assetReader = { [weak self] (checksum, range) throws(CloudError) in
+        try self?.assetContent(checksum, in: range) ?? []
+      }
+    }
+  }
+
+  /// The bytes of a range of a stored file; none if it was removed in the meantime.
+  private func assetContent(
+    _ checksum: String, in range: Range<Int>
+  ) throws(CloudError) -> [UInt8] {
+    try enter { _, storage in try storage.assetContent(checksum, in: range) } ?? []
   }
 
   /// Reads the sequence number of every database that other processes can change, so that no pushes
-  /// are sent for older changes.
-  func learnPositions() throws(CloudError) {
-    try enter { contents, storage in _ = try MachineExecutor.foreignPushes(&contents, storage) }
+  /// are sent for older changes; removes expired uploads.
+  func learnPositions(now: Timestamp) throws(CloudError) {
+    try enter { machine, storage in
+      if let version = try storage.dataVersion() {
+        _ = try self.foreignPushes(
+          in: storage.databases(), of: storage.identity(), machine, storage)
+        self.state.withLock { $0.positions.endCheck(at: version) }
+      }
+      // Without them the server works, too, such as on a file that may not be written.
+      try? machine.forgetOldUploads(now: now, in: storage)
+    }
   }
 
   /// The current limits; available while a request runs.
@@ -74,17 +95,14 @@ final class MachineExecutor: Sendable {
 
   func setLimits(_ limits: ServerLimits) {
     publishedLimits.withLock { $0 = limits }
-    contents.withLock { $0.machine.limits = limits.cloudLimits }
+    state.withLock { $0.machine.limits = limits.cloudLimits }
   }
 
   /// Closes the storage; a second call does nothing.
   func close() {
-    contents.withLock { contents in
-      // A file that cannot be closed cleanly has nothing more to lose: every commit is synced.
-      try? contents.storage?.close()
-      contents.storage = nil
-      users.withLock { $0 = [:] }
-    }
+    notifier?.close()
+    storages.close()
+    state.withLock { $0.users = [:] }
   }
 
   /// Answers a call, or starts it if it is a query, for `account`, which is created at its first
@@ -92,36 +110,61 @@ final class MachineExecutor: Sendable {
   func begin(
     _ call: CloudCall, account: String?, device: String, availability: Caller.Availability,
     now: Timestamp
-  ) -> Outcome {
-    do {
-      return try enter { contents, storage in
-        var next = contents
-        let (step, orders) = try storage.transaction {
-          let user = try account.map { name in
-            try storage.account(named: name) ?? next.machine.createAccount(name, in: storage)
-          }?.user
-          let caller = Caller(user: user, device: device, availability: availability)
-          let foreign = try MachineExecutor.foreignPushes(&next, storage)
-          let step = try next.machine.begin(
-            call, from: caller, now: now, in: storage, throttle: &next.throttle)
-          guard case .answered(let answer) = step else { return (step, foreign) }
-          for database in answer.changed {
-            try MachineExecutor.learn(database, &next, storage)
-          }
-          return (step, foreign + answer.pushes)
-        }
-        if next.knownIdentity != contents.knownIdentity { users.withLock { $0 = [:] } }
-        contents = next
-        return Outcome(step: Step(step), pushes: try MachineExecutor.addressed(orders, storage))
+  ) async -> Outcome {
+    do throws(CloudError) {
+      return try await storages.run { () throws(CloudError) in
+        try self.answer(
+          call, account: account, device: device, availability: availability, now: now)
       }
     } catch {
       return Outcome(step: .ended(.failure(error)), pushes: [])
     }
   }
 
+  private func answer(
+    _ call: CloudCall, account: String?, device: String, availability: Caller.Availability,
+    now: Timestamp
+  ) throws(CloudError) -> Outcome {
+    // A request that runs again counts once.
+    var throttling: CloudError??
+    return try enter(runs: MachineExecutor.mostRuns) { machine, storage in
+      let known = account.flatMap { name in self.state.withLock { $0.users[name] } }
+      let (step, pushes) = try self.knowing(machine, storage) {
+        if account == nil || known != nil {
+          try machine.foresee(call, account: account, user: known, device: device, in: storage)
+        }
+        let user = try account.map { name in
+          try storage.account(named: name) ?? machine.createAccount(name, in: storage)
+        }?.user
+        let caller = Caller(user: user, device: device, availability: availability)
+        let refusal =
+          throttling
+          ?? self.state.withLock { state in
+            machine.refusal(of: caller, now: now, throttle: &state.throttle)
+          }
+        throttling = .some(refusal)
+        if let refusal { return (Step.ended(.failure(refusal)), [], []) }
+        let step = try machine.begin(call, from: caller, now: now, in: storage)
+        guard case .answered(let answer) = step else { return (Step(step), [], []) }
+        return (Step(step), answer.pushes, answer.changed)
+      }
+      return Outcome(step: step, pushes: pushes)
+    }
+  }
+
   /// Reads the next slice of a query, in a separate transaction.
-  func read(_ scan: inout QueryScan) throws(CloudError) {
-    try enter { _, storage in try storage.transaction { try scan.read(from: storage) } }
+  func read(_ scan: QueryScan) async throws(CloudError) -> QueryScan {
+    try await storages.run { () throws(CloudError) in
+      // A scan that was read in part can't be read again.
+      try self.enter { _, storage in
+        try storage.transaction {
+          var scan = scan
+          try storage.foresee { MachineExecutor.readOnly }
+          try scan.read(from: storage)
+          return scan
+        }
+      }
+    }
   }
 
   /// Runs an administrative action on the database of `account`, or on the public one for `nil`.
@@ -129,25 +172,55 @@ final class MachineExecutor: Sendable {
     container: String, environment: CloudEnvironment, account: String?,
     _ work: (CloudMachine, DatabaseID, any CloudStorage) throws -> [OutgoingPush]
   ) throws(CloudError) -> [AddressedPush] {
-    try enter { contents, storage in
+    try enter(runs: MachineExecutor.mostRuns) { machine, storage in
       let database = try MachineExecutor.database(
         container: container, environment: environment, account: account, storage)
-      var next = contents
-      let orders = try storage.transaction {
-        let foreign = try MachineExecutor.foreignPushes(&next, storage)
-        let orders = try work(next.machine, database, storage)
-        try MachineExecutor.learn(database, &next, storage)
+      return try self.knowing(machine, storage) {
+        var plan = ReadPlan()
+        plan.databases = [database]
+        try storage.foresee { plan }
+        let orders = try work(machine, database, storage)
         // The participants' shared databases changed too; their pushes were sent already.
-        for order in orders where order.push.database == .shared {
-          try MachineExecutor.learn(
-            DatabaseID(
-              container: container, environment: environment, scope: .shared, owner: order.user),
-            &next, storage)
+        let shared = orders.filter { $0.push.database == .shared }.map { order in
+          DatabaseID(
+            container: container, environment: environment, scope: .shared, owner: order.user)
         }
-        return foreign + orders
+        let changed = try ([database] + shared).map { id in
+          let position = self.state.withLock { $0.positions.position(of: id) }
+          return ChangedDatabase(
+            id, after: position, through: try storage.database(id)?.sequence ?? 0)
+        }
+        return ((), orders, changed)
+      }.1
+    }
+  }
+
+  /// Runs `body` in one transaction, and notes the changes that it returns as known.
+  ///
+  /// - Returns: The value and the pushes of `body`, the latter behind those for changes by other
+  ///   processes if the storage tells of them at once.
+  private func knowing<Value>(
+    _ machine: CloudMachine, _ storage: any CloudStorage,
+    _ body: () throws -> (Value, [OutgoingPush], [ChangedDatabase])
+  ) throws -> (Value, [AddressedPush]) {
+    let before = state.withLock { $0.positions }
+    var changed: [ChangedDatabase] = []
+    do {
+      let result = try storage.transaction {
+        let foreign = storages.isShared ? [] : try foreignPushes(machine, storage)
+        let (value, pushes, changes) = try body()
+        changed = changes
+        // Before the commit, so that no check takes them for the changes of another process.
+        if !changed.isEmpty { state.withLock { $0.positions.learn(changed) } }
+        return (value, try MachineExecutor.addressed(foreign + pushes, storage))
       }
-      contents = next
-      return try MachineExecutor.addressed(orders, storage)
+      if !changed.isEmpty { notifier?.send(changed.map(\.id)) }
+      return result
+    } catch {
+      state.withLock { state in
+        if storages.isShared { state.positions.forget(changed) } else { state.positions = before }
+      }
+      throw error
     }
   }
 
@@ -155,19 +228,21 @@ final class MachineExecutor: Sendable {
   ///
   /// No pushes are sent for the new contents, now or later.
   func replace(_ work: (any CloudStorage) throws -> Void) throws(CloudError) {
-    try enter { contents, storage in
-      var next = contents
-      next.throttle = CloudThrottle()
-      users.withLock { $0 = [:] }
+    try enter { _, storage in
+      var positions = KnownPositions()
       try storage.transaction {
         try work(storage)
         guard let version = try storage.dataVersion() else { return }
-        next.known = [:]
-        for row in try storage.databases() { next.known[row.id] = row.sequence }
-        next.knownIdentity = try storage.identity()
-        next.knownVersion = version
+        _ = positions.beginCheck(of: try storage.identity())
+        for row in try storage.databases() { positions.learn(row.id, through: row.sequence) }
+        positions.endCheck(at: version)
       }
-      contents = next
+      self.state.withLock { state in
+        state.positions = positions
+        state.throttle = CloudThrottle()
+        state.users = [:]
+      }
+      self.notifier?.send([])
     }
   }
 
@@ -175,8 +250,20 @@ final class MachineExecutor: Sendable {
   func inspect<Value: Sendable>(
     _ body: (CloudMachine, any CloudStorage) throws -> Value
   ) throws(CloudError) -> Value {
-    try enter { contents, storage in
-      try storage.transaction { try body(contents.machine, storage) }
+    try enter(runs: MachineExecutor.mostRuns) { machine, storage in
+      try storage.transaction {
+        try storage.foresee { MachineExecutor.readOnly }
+        return try body(machine, storage)
+      }
+    }
+  }
+
+  /// Runs `body`, which may change what is stored, in one transaction; no pushes are sent.
+  func change(
+    _ body: (CloudMachine, any CloudStorage) throws -> Void
+  ) throws(CloudError) {
+    try enter(runs: MachineExecutor.mostRuns) { machine, storage in
+      try storage.transaction { try body(machine, storage) }
     }
   }
 
@@ -184,17 +271,24 @@ final class MachineExecutor: Sendable {
   ///
   /// Cached, because every request over HTTP needs it.
   func user(of account: String) throws(CloudError) -> UserID {
-    if let user = users.withLock({ $0[account] }) { return user }
-    return try enter { contents, storage in
+    if let user = state.withLock({ $0.users[account] }) { return user }
+    return try enter(runs: MachineExecutor.mostRuns) { machine, storage in
       let user =
         try storage.account(named: account)?.user
-        ?? storage.transaction { try contents.machine.createAccount(account, in: storage) }.user
-      users.withLock { users in
-        if users.count >= MachineExecutor.mostUsers { users = [:] }
-        users[account] = user
+        ?? storage.transaction { try machine.createAccount(account, in: storage) }.user
+      self.state.withLock { state in
+        if state.users.count >= MachineExecutor.mostUsers { state.users = [:] }
+        state.users[account] = user
       }
       return user
     }
+  }
+
+  /// The plan of a transaction that changes nothing.
+  private static var readOnly: ReadPlan {
+    var plan = ReadPlan()
+    plan.isReadOnly = true
+    return plan
   }
 
   /// The maximum size of the cache of user record names.
@@ -216,49 +310,96 @@ final class MachineExecutor: Sendable {
       container: container, environment: environment, scope: .private, owner: row.user)
   }
 
+  // MARK: Changes by other processes
+
   /// The pushes for changes by other processes since the last check.
-  func foreignPushes() throws(CloudError) -> [AddressedPush] {
-    try enter { contents, storage in
-      guard try storage.dataVersion() != contents.knownVersion else { return [] }
-      var next = contents
-      let orders = try storage.transaction { try MachineExecutor.foreignPushes(&next, storage) }
-      contents = next
-      return try MachineExecutor.addressed(orders, storage)
+  ///
+  /// - Parameter accounts: The names of the accounts whose devices this server sends pushes to; on
+  ///   a storage in this process, all databases are checked.
+  func foreignPushes(to accounts: [String]) throws(CloudError) -> [AddressedPush] {
+    try enter(runs: MachineExecutor.mostRuns) { machine, storage in
+      guard !self.storages.isShared else {
+        return try self.check(machine, storage) { try storage.databases(ofAccounts: accounts) }
+      }
+      let version = self.state.withLock { $0.positions.version }
+      guard try storage.dataVersion() != version else { return [] }
+      return try self.knowing(machine, storage) { ((), [], []) }.1
     }
   }
 
-  private static func foreignPushes(
-    _ contents: inout Contents, _ storage: any CloudStorage
+  /// The pushes for changes by other processes in certain databases since their last check.
+  ///
+  /// - Parameter accounts: The names of the accounts whose devices this server sends pushes to.
+  func foreignPushes(
+    in databases: [DatabaseID], to accounts: [String]
+  ) throws(CloudError) -> [AddressedPush] {
+    let users = Set(try accounts.map { name throws(CloudError) in try user(of: name) })
+    let databases = databases.filter { $0.owner.map(users.contains) ?? !users.isEmpty }
+    guard !databases.isEmpty else { return [] }
+    return try enter(runs: MachineExecutor.mostRuns) { machine, storage in
+      try self.check(machine, storage) {
+        var plan = ReadPlan()
+        plan.databases = databases
+        try storage.foresee { plan }
+        return try databases.compactMap(storage.database)
+      }
+    }
+  }
+
+  private func check(
+    _ machine: CloudMachine, _ storage: any CloudStorage, _ rows: () throws -> [DatabaseRow]
+  ) throws -> [AddressedPush] {
+    let before = state.withLock { $0.positions }
+    do {
+      return try storage.transaction {
+        var plan = MachineExecutor.readOnly
+        plan.includesIdentity = true
+        try storage.foresee { plan }
+        return try MachineExecutor.addressed(
+          foreignPushes(in: rows(), of: storage.identity(), machine, storage), storage)
+      }
+    } catch {
+      state.withLock { $0.positions.takeBack(to: before) }
+      throw error
+    }
+  }
+
+  /// The pushes for changes in all databases, if the storage was changed by another process.
+  private func foreignPushes(
+    _ machine: CloudMachine, _ storage: any CloudStorage
   ) throws -> [OutgoingPush] {
-    guard let version = try storage.dataVersion(), version != contents.knownVersion else {
-      return []
-    }
-    // The first check sends no pushes: devices fetch missed changes when they start.
-    let isFirst = contents.knownVersion == nil
-    let identity = try storage.identity()
-    if identity != contents.knownIdentity { contents.known = [:] }
-    contents.knownIdentity = identity
-    var pushes: [OutgoingPush] = []
-    for row in try storage.databases() {
-      let known = contents.known.updateValue(row.sequence, forKey: row.id) ?? 0
-      guard !isFirst, row.sequence > known else { continue }
-      pushes += try contents.machine.pushes(
-        forChangesAfter: known, in: row.id, storage: storage)
-      pushes += try contents.machine.queryPushes(
-        forChangesAfter: known, in: row.id, storage: storage)
-    }
-    contents.knownVersion = version
+    guard let version = try storage.dataVersion(),
+      version != state.withLock({ $0.positions.version })
+    else { return [] }
+    let pushes = try foreignPushes(
+      in: storage.databases(), of: storage.identity(), machine, storage)
+    state.withLock { $0.positions.endCheck(at: version) }
     return pushes
   }
 
-  private static func learn(
-    _ database: DatabaseID, _ contents: inout Contents, _ storage: any CloudStorage
-  ) throws {
-    guard contents.knownVersion != nil else { return }
-    contents.known[database] = try storage.database(database)?.sequence
+  private func foreignPushes(
+    in rows: [DatabaseRow], of identity: UInt64, _ machine: CloudMachine,
+    _ storage: any CloudStorage
+  ) throws -> [OutgoingPush] {
+    let isFirst = state.withLock { state in
+      if state.positions.beginCheck(of: identity) { state.users = [:] }
+      return state.positions.version == nil
+    }
+    var pushes: [OutgoingPush] = []
+    for row in rows {
+      let known = state.withLock { state in
+        defer { state.positions.learn(row.id, through: row.sequence) }
+        return state.positions.position(of: row.id)
+      }
+      // Devices fetch what changed before the first check when they start.
+      guard !isFirst, row.sequence > known else { continue }
+      pushes += try machine.pushes(forChangesAfter: known, in: row.id, storage: storage)
+      pushes += try machine.queryPushes(forChangesAfter: known, in: row.id, storage: storage)
+    }
+    return pushes
   }
 
-  /// Adds the account names, which never change, so no transaction is needed.
+  /// Adds the account names.
   private static func addressed(
     _ orders: [OutgoingPush], _ storage: any CloudStorage
   ) throws -> [AddressedPush] {
@@ -270,29 +411,43 @@ final class MachineExecutor: Sendable {
     }
   }
 
-  /// Takes the lock, and converts storage errors to `CloudError`.
+  // MARK: Transactions
+
+  /// How often a transaction is run at most, as long as it ends with a `TransactionConflict`.
+  private static let mostRuns = 10
+
+  /// Takes a storage, and converts its errors to `CloudError`.
+  ///
+  /// - Parameters:
+  ///   - runs: how often `body` is run at most, as long as it throws a `TransactionConflict`.
+  ///   - body: changes the state only as its last step, or takes the change back when it fails.
   private func enter<Value: Sendable>(
-    _ body: (inout Contents, any CloudStorage) throws -> Value
+    runs: Int = 1, _ body: (CloudMachine, any CloudStorage) throws -> Value
   ) throws(CloudError) -> Value {
-    let result: Result<Value, CloudError> = contents.withLock { contents in
-      guard let storage = contents.storage else {
-        return .failure(CloudError(.networkFailure, "the loopback server is closed"))
+    do {
+      return try storages.use { storage in
+        let machine = state.withLock { $0.machine }
+        let clock = ContinuousClock()
+        let start = clock.now
+        var conflicts = 0
+        defer {
+          let time = clock.now - start
+          state.withLock { $0.use.note(time, conflicts: conflicts) }
+        }
+        while true {
+          do { return try body(machine, storage) } catch is TransactionConflict
+            where conflicts + 1 < runs
+          {
+            conflicts += 1
+          }
+        }
       }
-      let clock = ContinuousClock()
-      let start = clock.now
-      defer {
-        let time = clock.now - start
-        used.withLock { $0 = ($0.count + 1, $0.time + time) }
-      }
-      do { return .success(try body(&contents, storage)) } catch {
-        return .failure(MachineExecutor.cloudError(error))
-      }
-    }
-    return try result.get()
+    } catch { throw MachineExecutor.cloudError(error) }
   }
 
   private static func cloudError(_ error: any Error) -> CloudError {
     if let error = error as? CloudError { return error }
+    if let conflict = error as? TransactionConflict { return conflict.error }
     guard let error = error as? ServerFileError else {
       return CloudError(.internalError, "the server failed: \(error)")
     }

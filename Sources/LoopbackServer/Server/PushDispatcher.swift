@@ -61,6 +61,11 @@ final class PushDispatcher: Sendable {
     }
   }
 
+  /// The names of the accounts of all devices.
+  var accounts: [String] {
+    Set(contents.withLock { $0.devices.values.compactMap(\.account) }).sorted()
+  }
+
   /// Sends each push to the devices of its account, in order of name, except the one that caused
   /// it.
   func send(_ pushes: [MachineExecutor.AddressedPush]) {

@@ -45,7 +45,13 @@ final class RequestDispatcher: Sendable {
     if faults.holdsBeforeCommit { try await controls.hold(faults.entry, at: .beforeCommit) }
     try checkCancellation()
     if let failure = faults.failure { throw failure }
-    let outcome = executor.begin(
+    var call = call
+    if case .uploadAsset(var upload) = call.request {
+      // Reading a file takes time, in which other requests run.
+      upload.content = try upload.content.preparedForUpload()
+      call.request = .uploadAsset(upload)
+    }
+    let outcome = await executor.begin(
       call, account: device.account, device: device.name,
       availability: device.availability.callerAvailability, now: clock())
     controls.pushDispatcher.send(outcome.pushes)
@@ -77,7 +83,7 @@ final class RequestDispatcher: Sendable {
   ) async throws(CloudError) -> Result<CloudReply, CloudError> {
     var scan = scan
     while true {
-      try executor.read(&scan)
+      scan = try await executor.read(scan)
       scan.examine()
       if let result = scan.result { return result }
       await pause()

@@ -38,7 +38,7 @@ extension ByteReader {
     case 13:
       guard case .asset(let asset) = try fieldValue() else { throw fault("an asset is missing") }
       return .assetUploaded(asset)
-    case 14: return .assetContent(try byteArray())
+    case 14: return .assetContent(AssetContent(try byteArray()))
     default: throw fault("the kind of a reply is unknown")
     }
   }

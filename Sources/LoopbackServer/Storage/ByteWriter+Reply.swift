@@ -74,7 +74,8 @@ extension ByteWriter {
       write(FieldValue.asset(asset))
     case .assetContent(let content):
       write(UInt8(14))
-      write(content)
+      // Only replies to changes are kept, and no change returns a file.
+      write(content.isInMemory ? (try? content.bytes()) ?? [] : [])
     case .currentUser, .databaseChanges, .zoneChanges, .zones, .zonesModified, .records,
       .recordsModified, .subscriptions, .subscriptionsModified:
       write(reply)

@@ -17,6 +17,7 @@ extension SQLiteStorage {
     case .putRecord(let row, let database): try put(row, in: database)
     case .removeRecords(let zone, let database):
       guard let number = try number(of: zone, in: database) else { return }
+      mayHaveFreedSpace = true
       try deleteRecords("DELETE FROM records WHERE zone = ?", [.integer(number)])
       try connection.run("DELETE FROM links WHERE holder_zone = ?", [.integer(number)])
       try connection.run("DELETE FROM file_uses WHERE zone = ?", [.integer(number)])
@@ -45,8 +46,10 @@ extension SQLiteStorage {
     case .putSchema(let row): try put(row)
     case .putUpload(let row, let content): try put(row, content)
     case .removeUpload(let receipt):
+      mayHaveFreedSpace = true
       try connection.run("DELETE FROM uploads WHERE receipt = ?", [.text(receipt)])
     case .removeEverything(let identity, let secret):
+      wasEmptied = true
       try removeEverything()
       try ServerFile.replace(identity: identity, secret: secret, connection)
     }

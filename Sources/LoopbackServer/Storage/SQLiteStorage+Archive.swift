@@ -78,6 +78,42 @@ extension SQLiteStorage {
     }
   }
 
+  func latestRecordChanges(
+    of zone: ZoneID, in database: DatabaseID, before sequence: UInt64, limit: Int
+  ) throws -> [RecordRow] {
+    try translating {
+      guard let number = try number(of: zone, in: database) else { return [] }
+      return try connection.rows(
+        """
+        SELECT name, changed_at, body FROM records
+        WHERE zone = ? AND changed_at < ? ORDER BY changed_at DESC LIMIT ?
+        """,
+        [.integer(number), .integer(stored(sequence)), .integer(Int64(max(0, limit)))]
+      ) { try recordRow($0, in: zone) }
+    }
+  }
+
+  func recordCount(of zone: ZoneID, in database: DatabaseID, upTo limit: Int) throws -> Int {
+    try translating {
+      guard let number = try number(of: zone, in: database) else { return 0 }
+      return try connection.first(
+        """
+        SELECT count(*) FROM (SELECT 1 FROM records WHERE zone = ? AND is_live = 1 LIMIT ?)
+        """, [.integer(number), .integer(Int64(max(0, limit)))]
+      ) { Int(clamping: try $0.integer(0)) } ?? 0
+    }
+  }
+
+  func rowCount() throws -> Int? {
+    let counts = ["records", "receipts", "file_chunks WHERE number = 0"]
+      .map { "(SELECT count(*) FROM \($0))" }
+    return try translating {
+      try connection.first("SELECT " + counts.joined(separator: " + ")) {
+        Int(clamping: try $0.integer(0))
+      }
+    }
+  }
+
   /// Empties every table except `settings`.
   func removeEverything() throws {
     for table in [

@@ -6,22 +6,33 @@ import SQLite
 /// The content of files; see `ServerFile.layoutOfQueriesAndFiles` for its removal.
 extension SQLiteStorage {
   /// The number of bytes of a file per row.
-  private static let chunkBytes = 1024 * 1024
+  private static let chunkBytes = AssetContent.partBytes
+  /// The size of the page cache for large files: 4 MiB, as negative KiB.
+  static let fileCacheSize = -4 * 1024
 
-  func assetContent(_ checksum: String) throws -> [UInt8]? {
+  func assetContent(_ checksum: String, in range: Range<Int>) throws -> [UInt8]? {
     try translating {
       var content: [UInt8] = []
-      var number: Int64 = 0
-      while let chunk = try chunk(number, of: checksum) {
-        content += chunk
+      var number = range.lowerBound / SQLiteStorage.chunkBytes
+      while range.lowerBound + content.count < range.upperBound || number == 0,
+        let chunk = try chunk(Int64(number), of: checksum)
+      {
+        let start = number * SQLiteStorage.chunkBytes
+        let part = range.clamped(to: start..<start + chunk.count)
+        if part.count == chunk.count, content.isEmpty {
+          content = chunk
+        } else {
+          content += chunk[part.lowerBound - start..<part.upperBound - start]
+        }
+        guard chunk.count == SQLiteStorage.chunkBytes else { return content }
         number += 1
       }
-      return number == 0 ? nil : content
+      return try content.isEmpty && chunk(0, of: checksum) == nil ? nil : content
     }
   }
 
   private func chunk(_ number: Int64, of checksum: String) throws -> [UInt8]? {
-    try connection.first(
+    try connectionForFiles().first(
       "SELECT body FROM file_chunks WHERE checksum = ? AND number = ?",
       [.text(checksum), .integer(number)]
     ) { row in
@@ -52,7 +63,7 @@ extension SQLiteStorage {
     }
   }
 
-  func put(_ row: UploadRow, _ content: [UInt8]) throws {
+  func put(_ row: UploadRow, _ content: AssetContent) throws {
     // Insert the new row first: an earlier row of the same name may refer to the same content.
     let old = try upload(row.receipt)
     if let old, old.checksum != row.checksum {
@@ -65,19 +76,22 @@ extension SQLiteStorage {
         .blob(UploadBody.close(row)),
       ])
     guard try chunk(0, of: row.checksum) == nil else { return }
+    // Otherwise the pages of a large file would fill the whole cache.
+    let isLarge = content.count > SQLiteStorage.chunkBytes
+    if isLarge { try connection.execute("PRAGMA cache_size = \(SQLiteStorage.fileCacheSize)") }
+    defer {
+      if isLarge { try? connection.execute("PRAGMA cache_size = \(ServerFile.cacheSize)") }
+    }
     var number: Int64 = 0
-    var start = 0
-    repeat {
-      let end = min(content.count, start + SQLiteStorage.chunkBytes)
+    try content.forEachPart { part in
       let body = ChecksummedBytes.encode(
-        context: SQLiteStorage.chunkContext(row.checksum, number), capacity: end - start + 4
-      ) { $0.write(raw: content[start..<end]) }
+        context: SQLiteStorage.chunkContext(row.checksum, number), capacity: part.count + 4
+      ) { $0.write(raw: part) }
       try connection.run(
         "INSERT INTO file_chunks (checksum, number, body) VALUES (?, ?, ?)",
         [.text(row.checksum), .integer(number), .blob(body)])
       number += 1
-      start = end
-    } while start < content.count
+    }
   }
 
   /// Updates the list of files that a record refers to.
@@ -99,6 +113,7 @@ extension SQLiteStorage {
         owner + [.text(checksum)])
     }
     for checksum in before where !after.contains(checksum) {
+      mayHaveFreedSpace = true
       try connection.run(
         "DELETE FROM file_uses WHERE zone = ? AND holder = ? AND checksum = ?",
         owner + [.text(checksum)])
@@ -107,7 +122,7 @@ extension SQLiteStorage {
 }
 
 /// An integer that sorts in the same order as the time.
-private func sortable(_ time: Timestamp) -> Int64 {
+func sortable(_ time: Timestamp) -> Int64 {
   let bits = Int64(bitPattern: time.secondsSinceReferenceDate.bitPattern)
   return bits < 0 ? bits ^ .max : bits
 }

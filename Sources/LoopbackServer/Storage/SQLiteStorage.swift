@@ -12,6 +12,10 @@ import SQLite
 /// Isolation: not thread-safe, as `CloudStorage` allows.
 final class SQLiteStorage: CloudStorage {
   let connection: Connection
+  /// The connection that reads large files, so that they leave the other one's page cache alone;
+  /// `nil` until one is read.
+  var fileConnection: Connection?
+  private let fileSystem: SQLiteFileSystem?
 
   /// Row numbers of databases and zones looked up in the running transaction.
   var databaseNumbers: [DatabaseID: Int64] = [:]
@@ -29,6 +33,11 @@ final class SQLiteStorage: CloudStorage {
   /// The number of the last row that was checked before the type index is created.
   var checkedThrough: Int64 = 0
 
+  /// Whether a transaction removed what may have used many pages.
+  var mayHaveFreedSpace = false
+  /// Whether the running transaction removed everything.
+  var wasEmptied = false
+
   /// The error that forces a rollback of the running transaction even if its body succeeds.
   private var fault: (any Error)?
 
@@ -45,20 +54,38 @@ final class SQLiteStorage: CloudStorage {
   ///   - secret: the secret of a new file; `nil` for a random one.
   ///   - busyMilliseconds: how long a transaction waits for other processes.
   ///   - fileSystem: the file system of the file; `nil` for the system's.
+  ///   - mode: the mode of the connection; `nil` to choose it by the permissions of the file.
   init(
     path: String, identity: UInt64, secret: StorageSecret? = nil,
-    busyMilliseconds: Int32 = 10_000, fileSystem: SQLiteFileSystem? = nil
+    busyMilliseconds: Int32 = 10_000, fileSystem: SQLiteFileSystem? = nil,
+    mode: Connection.Mode? = nil
   ) throws(ServerFileError) {
+    self.fileSystem = fileSystem
     connection = try ServerFile.open(
       path: path, identity: identity, secret: secret, busyMilliseconds: busyMilliseconds,
-      fileSystem: fileSystem)
+      fileSystem: fileSystem, mode: mode)
   }
 
   /// Closes the file; every later call fails.
   func close() throws {
-    do { try connection.close() } catch {
+    do {
+      try fileConnection?.close()
+      try connection.close()
+    } catch {
       throw ServerFileError(error, path: connection.path)
     }
+  }
+
+  /// The connection on which files are read: the transaction's own, if one is running.
+  func connectionForFiles() throws -> Connection {
+    if connection.isInTransaction { return connection }
+    if let fileConnection { return fileConnection }
+    let opened = try Connection(
+      path: connection.path, mode: connection.mode == .immutable ? .immutable : .readWrite,
+      fileSystem: fileSystem)
+    try opened.execute("PRAGMA cache_size = \(SQLiteStorage.fileCacheSize)")
+    fileConnection = opened
+    return opened
   }
 
   /// Runs `body` as one transaction; a nested transaction is part of the outer one.
@@ -78,18 +105,51 @@ final class SQLiteStorage: CloudStorage {
       fault = nil
     }
     do {
-      return try translating {
+      let value = try translating {
         try connection.transaction {
           let value = try body()
           if let fault { throw fault }
           return value
         }
       }
+      if wasEmptied { giveBackAllSpace() } else if mayHaveFreedSpace { giveBackSpace() }
+      return value
     } catch {
+      wasEmptied = false
       forgetUndone()
       throw error
     }
   }
+
+  /// Gives unused pages back to the disk, a limited number at a time; the next transaction goes on.
+  ///
+  /// An error changes nothing: unused pages are used again.
+  private func giveBackSpace() {
+    let (kept, most) = (SQLiteStorage.keptFreePages, SQLiteStorage.freedPages)
+    let free = try? connection.first("PRAGMA freelist_count") { try $0.integer(0) } ?? 0
+    guard let free, free > kept else {
+      mayHaveFreedSpace = false
+      return
+    }
+    try? connection.execute("PRAGMA incremental_vacuum(\(min(free - kept / 2, most)))")
+    // The file gets shorter when the log is written into it.
+    try? connection.foldLog()
+  }
+
+  /// Gives all unused pages of a file that was emptied back to the disk.
+  private func giveBackAllSpace() {
+    wasEmptied = false
+    let isOlder = try? connection.first("PRAGMA auto_vacuum") { try $0.integer(0) } == 0
+    // A file of an older version must be written anew once.
+    let sql =
+      isOlder == true ? "PRAGMA auto_vacuum = INCREMENTAL; VACUUM" : "PRAGMA incremental_vacuum"
+    try? connection.execute(sql)
+    try? connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+  }
+
+  /// The number of unused pages that are not worth giving back, and the maximum at a time: 4 MiB
+  /// and 32 MiB.
+  private static let (keptFreePages, freedPages): (Int64, Int64) = (1024, 8192)
 
   func commit(_ changes: [StorageChange]) throws {
     try transaction {

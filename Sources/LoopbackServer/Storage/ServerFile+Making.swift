@@ -9,4 +9,11 @@ extension ServerFile {
     let descriptor = Foundation.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     if descriptor >= 0 { close(descriptor) }
   }
+
+  /// Whether this process may not write the file at `path` or its folder, and no process uses it.
+  static func isImmutable(_ path: String) -> Bool {
+    guard access(path, F_OK) == 0, access(path + "-wal", F_OK) != 0 else { return false }
+    let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+    return access(path, W_OK) != 0 || access(folder, W_OK) != 0
+  }
 }

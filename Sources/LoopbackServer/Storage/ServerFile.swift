@@ -26,7 +26,7 @@ enum ServerFile {
   /// The size of the page cache: 64 MiB, as negative KiB as SQLite expects.
   ///
   /// Names are in random order, so each request touches pages all over the indexes.
-  private static let cacheSize = -64 * 1024
+  static let cacheSize = -64 * 1024
   /// The size of the write-ahead log that triggers a checkpoint: 64 MiB in pages of 4 KiB.
   ///
   /// A page that changed several times in between is written once.
@@ -38,14 +38,16 @@ enum ServerFile {
   /// If a check fails, the file is unchanged.
   static func open(
     path: String, identity: UInt64, secret: StorageSecret?, busyMilliseconds: Int32,
-    fileSystem: SQLiteFileSystem? = nil
+    fileSystem: SQLiteFileSystem? = nil, mode: Connection.Mode? = nil
   ) throws(ServerFileError) -> Connection {
     do {
       let disk = fileSystem?.disk ?? SystemDisk()
       try checkHeader(path: path, disk)
       let hasLog = hasBytes(path + "-wal", disk)
+      let chosen = fileSystem == nil && isImmutable(path) ? Connection.Mode.immutable : .create
       let connection = try Connection(
-        path: path, mode: .create, busyMilliseconds: busyMilliseconds, fileSystem: fileSystem)
+        path: path, mode: mode ?? chosen,
+        busyMilliseconds: busyMilliseconds, fileSystem: fileSystem)
       do {
         // Until the file is verified, closing must not checkpoint a log into it either.
         try connection.setCheckpointsOnClose(!hasLog)
@@ -56,12 +58,14 @@ enum ServerFile {
           throw SQLiteError(.corrupt, "its layout was changed")
         }
         try connection.setCheckpointsOnClose(true)
-        try connection.useWriteAheadLog()
+        if !connection.isReadOnly { try connection.useWriteAheadLog() }
         // The log of another process may not have reached the disk if its last sync failed, and
         // commits after it would not be durable. So checkpoint the log into the file.
-        if hasLog { try connection.foldLog() }
+        if hasLog, !connection.isReadOnly { try connection.foldLog() }
         try connection.execute("PRAGMA cache_size = \(cacheSize)")
         try connection.execute("PRAGMA wal_autocheckpoint = \(checkpointPages)")
+        // A log that one large file made longer is cut when it is written anew.
+        try connection.execute("PRAGMA journal_size_limit = \(checkpointPages * 4096)")
         return connection
       } catch {
         try? connection.close()
@@ -133,7 +137,10 @@ enum ServerFile {
       try $0.integer(0) == 0
     }
     if isEmpty == true, try setting("application_id", connection) == 0 {
-      try connection.transaction { try layOut(connection, identity: identity, secret: secret) }
+      // Deferred, because a file is laid out for vacuuming before anything is written.
+      try connection.transaction(isDeferred: true) {
+        try layOut(connection, identity: identity, secret: secret)
+      }
     }
     try check(
       application: try setting("application_id", connection),
@@ -255,6 +262,8 @@ enum ServerFile {
   private static func layOut(
     _ connection: Connection, identity: UInt64, secret: StorageSecret?
   ) throws {
+    // Lets unused pages be given back to the disk; see `SQLiteStorage.giveBackSpace()`.
+    try connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
     // Another process may have created the tables while this one waited for the lock.
     guard try setting("application_id", connection) == 0 else { return }
     try connection.execute(layout)

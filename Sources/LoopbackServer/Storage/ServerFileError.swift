@@ -60,7 +60,9 @@ public struct ServerFileError: Error, Hashable, Sendable {
         .full, path: path, "the disk that holds \(path) is full; free some space and try again")
     case .inputOutput:
       self.init(
-        .failed, path: path, "the system failed to read or write \(path): \(error.message)")
+        .failed, path: path,
+        "the system failed to read or write \(path): \(error.message) "
+          + "(SQLite's code \(error.extendedCode.rawValue))")
     default: self.init(.failed, path: path, "SQLite failed on \(path): \(error.message)")
     }
   }

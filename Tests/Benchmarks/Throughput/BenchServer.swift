@@ -72,13 +72,13 @@ final class BenchServer: Sendable {
 
   /// A server that holds `count` notes, which the storage wrote into its file as the server would
   /// have: by requests it takes most of a minute.
-  static func holding(_ count: Int) async throws -> BenchServer {
+  static func holding(_ count: Int, in place: Place = .file) async throws -> BenchServer {
     let folder = try TemporaryFolder("bench")
     let empty = try BenchServer(.file, in: folder)
     try await empty.makeZone()
     empty.server.close()
     try fill(path(in: folder), count)
-    return try BenchServer(.file, in: folder)
+    return try BenchServer(place, in: folder)
   }
 
   private static func fill(_ path: String, _ count: Int) throws {

@@ -118,8 +118,8 @@ final class WatchedStorage: CloudStorage {
   ) throws -> [RecordRow] {
     try read(base.records(ofType: type, in: zone, of: database, after: name, limit: limit))
   }
-  func assetContent(_ checksum: String) throws -> [UInt8]? {
-    try read(try base.assetContent(checksum).map { [$0] } ?? []).first
+  func assetContent(_ checksum: String, in range: Range<Int>) throws -> [UInt8]? {
+    try read(try base.assetContent(checksum, in: range).map { [$0] } ?? []).first
   }
   func upload(_ receipt: String) throws -> UploadRow? { try read(base.upload(receipt)) }
   func uploads(through time: Timestamp, limit: Int) throws -> [String] {

@@ -17,7 +17,7 @@ package final class ChildProcess: Sendable {
   /// Starts a process and returns when it is ready.
   package init(_ words: [String]) throws {
     let (input, output) = (try Self.pipeEnds(), try Self.pipeEnds())
-    id = try Self.spawn(words, input: input.reading, output: output.writing)
+    id = try spawn(words, input: input.reading, output: output.writing)
     self.input = Mutex(input.writing)
     close(input.reading)
     close(output.writing)
@@ -70,33 +70,6 @@ package final class ChildProcess: Sendable {
   package func kill() async {
     if status == nil { _ = Foundation.kill(id, SIGKILL) }
     _ = await stop()
-  }
-
-  /// Starts a program with two descriptors; everything else that is open here is closed there.
-  private static func spawn(_ words: [String], input: Int32, output: Int32) throws -> pid_t {
-    #if canImport(Darwin)
-      var actions: posix_spawn_file_actions_t?
-    #else
-      var actions = posix_spawn_file_actions_t()
-    #endif
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_adddup2(&actions, input, 0)
-    posix_spawn_file_actions_adddup2(&actions, output, 1)
-    for descriptor in Int32(3)..<1024 {
-      #if canImport(Darwin)
-        // There it is an error to close what is not open.
-        guard fcntl(descriptor, F_GETFD) >= 0 else { continue }
-      #endif
-      posix_spawn_file_actions_addclose(&actions, descriptor)
-    }
-    var arguments = words.map { strdup($0) }
-    arguments.append(nil)
-    defer { for argument in arguments { free(argument) } }
-    var id: pid_t = 0
-    let error = posix_spawn(&id, words[0], &actions, nil, arguments, environ)
-    guard error == 0 else { throw ToolError("\(words[0]) can't be started: error \(error)") }
-    return id
   }
 
   /// A pipe whose ends no other program inherits.

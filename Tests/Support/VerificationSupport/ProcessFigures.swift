@@ -4,6 +4,8 @@ import Foundation
 package struct ProcessFigures: Sendable {
   /// Resident memory in bytes.
   package private(set) var memory: Int?
+  /// The most memory so far in bytes.
+  package private(set) var peakMemory: Int?
   /// The number of open file descriptors.
   package private(set) var descriptors: Int?
   /// The number of descriptors of each kind.
@@ -23,6 +25,7 @@ package struct ProcessFigures: Sendable {
     }
     for line in words("status") where line.count > 1 {
       if line[0] == "VmRSS:" { memory = Int(line[1]).map { $0 * 1024 } }
+      if line[0] == "VmHWM:" { peakMemory = Int(line[1]).map { $0 * 1024 } }
       if line[0] == "Threads:" { threads = Int(line[1]) }
     }
     if let line = words("stat").first, line.count > 14, let user = Double(line[13]),

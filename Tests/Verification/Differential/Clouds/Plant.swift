@@ -30,7 +30,7 @@ enum Plant: String, CaseIterable, Sendable {
 final class TamperedCloud: Cloud {
   private let cloud: any Cloud
   private let plant: Plant
-  private let before = Mutex<[UInt8]>([])
+  private let before = Mutex<AssetContent>([])
 
   init(cloud: any Cloud, plant: Plant) {
     self.cloud = cloud

@@ -66,9 +66,10 @@ extension ReferenceCloud {
     {
       throw refusal(.quotaExceeded)
     }
-    var asset = Asset(checksum: "sum of \(upload.content)", size: upload.content.count)
+    let content = try upload.content.bytes()
+    var asset = Asset(checksum: "sum of \(content)", size: content.count)
     let receipt = "receipt \(id) of \(ask.device.name)"
-    files[asset.checksum] = upload.content
+    files[asset.checksum] = content
     uploads[receipt] = ReferenceUpload(
       account: ask.account, type: upload.recordType, key: upload.key, asset: asset)
     asset.receipt = receipt

@@ -83,7 +83,8 @@ actor ReferenceCloud: Cloud {
     case .resolveShares(let request): return .sharesResolved(resolve(request, ask))
     case .acceptShares(let urls): return .sharesAccepted(accept(urls, ask))
     case .uploadAsset(let upload): return .assetUploaded(try take(upload, ask, id: id))
-    case .downloadAsset(let download): return .assetContent(try content(download, ask))
+    case .downloadAsset(let download):
+      return .assetContent(AssetContent(try content(download, ask)))
     case .findUsers: throw refusal(.serverRejectedRequest)
     }
   }

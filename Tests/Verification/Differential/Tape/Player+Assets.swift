@@ -59,7 +59,7 @@ extension Player {
       return note(asked, describe(failure: answer))
     }
     count(.downloaded)
-    note(asked, "\(content)")
+    note(asked, "\((try? content.bytes()) ?? [])")
   }
 
   /// Saves an asset that was read: into another record, which needs a receipt, or under another

@@ -9,7 +9,8 @@ struct Site: Sendable {
   /// The type of the record that stands at the beginning of each database's log.
   static let markerType = "Marker"
 
-  let url: URL
+  /// The URLs of the servers.
+  let urls: [URL]
   let greeting: ServerChild.Greeting
   let ledger: Ledger
   let options: Options
@@ -20,9 +21,9 @@ struct Site: Sendable {
 
   /// Makes the zones and the share, and then the record with which the counting of writes begins.
   init(
-    url: URL, greeting: ServerChild.Greeting, _ ledger: Ledger, _ options: Options, folder: URL
+    urls: [URL], greeting: ServerChild.Greeting, _ ledger: Ledger, _ options: Options, folder: URL
   ) async throws {
-    self.url = url
+    self.urls = urls
     self.greeting = greeting
     self.ledger = ledger
     self.options = options
@@ -52,7 +53,8 @@ struct Site: Sendable {
 
   private func transport(_ device: String, _ account: Int) -> WebServicesTransport {
     WebServicesTransport(
-      url: url, apiToken: greeting.apiToken, webAuthToken: greeting.webTokens[account],
+      url: urls[Int(device.suffix(1)).map { $0 % urls.count } ?? 0], apiToken: greeting.apiToken,
+      webAuthToken: greeting.webTokens[account],
       device: device)
   }
 

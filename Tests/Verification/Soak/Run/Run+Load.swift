@@ -1,4 +1,5 @@
 import CloudSync
+import CommandLineKit
 import Foundation
 import SimulationSupport
 import Synchronization
@@ -34,10 +35,10 @@ extension Run {
     ledger.violation("\(replica.name): the state file was not let go")
   }
 
-  /// Kills the server and starts it again, each time after a little while.
+  /// Interrupts the servers or their database, each time for a little while.
   ///
-  /// Every second time it is killed in the moment in which it writes, so that what it did is done
-  /// and nobody is told.
+  /// Every second time a server with a file is killed in the moment in which it writes, so that
+  /// what it did is done and nobody is told.
   func killServers(until end: ContinuousClock.Instant) async throws {
     guard options.killEvery > 0 else { return }
     var random = SeededRandom(seed: options.seed, name: "kills")
@@ -46,23 +47,50 @@ extension Run {
     while next < end {
       try await clock.sleep(until: next)
       next += interval
-      if let id = child.processID { lives.withLock { $0.append(ProcessFigures(of: id)) } }
       let number = kills.withLock { kills in
         kills += 1
         return kills
       }
-      if number % 2 == 0 { await writes() }
-      await child.kill()
-      if options.bug == .rollback { try rollBack(number) }
-      try await clock.sleep(for: .milliseconds(random.number(in: 0...500)))
-      _ = try child.start()
+      let interruption = options.interruptions[number % options.interruptions.count]
+      let pause = Duration.milliseconds(random.number(in: 0...500))
+      switch interruption {
+      case .server:
+        let child = children[random.number(in: 0...children.count - 1)]
+        if let id = child.processID { lives.withLock { $0.append(ProcessFigures(of: id)) } }
+        if number % 2 == 0 { await writes() }
+        await child.kill()
+        if options.bug == .rollback { try rollBack(number) }
+        try await clock.sleep(for: pause)
+        _ = try child.start()
+      case .database: try await control("crash")
+      case .connections: try await control("disconnect")
+      case .promotion: try await control("promote")
+      case .stall:
+        try await control("freeze")
+        try await clock.sleep(for: pause * 4)
+        try await control("thaw")
+      }
+    }
+  }
+
+  /// Has the script that made the PostgreSQL server interrupt it, and waits for its end.
+  private func control(_ verb: String) async throws {
+    guard let script = ProcessInfo.processInfo.environment["CLOUDSYNC_POSTGRESQL_CONTROL"] else {
+      throw ToolError("run the soak with .ci/postgresql, which starts a server")
+    }
+    let process = try ChildProcess([script, verb])
+    let status = await process.stop()
+    if status != 0 || process.greeting != ["done"] {
+      ledger.violation("'\(verb)' of PostgreSQL failed")
     }
   }
 
   /// Returns when the server has just written something; after a second at the latest.
   private func writes() async {
+    guard options.database == nil else { return }
+    let path = children[0].path
     func look() -> Date? {
-      try? FileManager.default.attributesOfItem(atPath: child.path + "-wal")[.modificationDate]
+      try? FileManager.default.attributesOfItem(atPath: path + "-wal")[.modificationDate]
         as? Date
     }
     let before = look()
@@ -74,7 +102,8 @@ extension Run {
   private func rollBack(_ number: Int) throws {
     let files = FileManager.default
     for suffix in ["", "-wal"] {
-      let (file, copy) = (child.path + suffix, child.path + suffix + "-before")
+      let file = children[0].path + suffix
+      let copy = file + "-before"
       if number == 2, files.fileExists(atPath: copy) {
         try files.removeItem(atPath: file)
         try files.moveItem(atPath: copy, toPath: file)
@@ -94,7 +123,7 @@ extension Run {
       next += .seconds(10)
       try await clock.sleep(until: min(next, end))
       let totals = ledger.totals
-      let server = ProcessFigures(of: child.processID ?? 0)
+      let server = ProcessFigures(of: children[0].processID ?? 0)
       let own = ProcessFigures()
       let pending = replicas.reduce(0) { sum, replica in
         sum + (replica.engine?.state.pendingRecordZoneChanges.count ?? 0)

@@ -8,7 +8,7 @@ import VerificationSupport
 final class Run: Sendable {
   let options: Options
   let ledger = Ledger()
-  let child: ServerChild
+  let children: [ServerChild]
   let folder: TemporaryFolder
   let clock = ContinuousClock()
   let kills = Mutex(0)
@@ -20,17 +20,22 @@ final class Run: Sendable {
     folder = try TemporaryFolder("soak")
     // Below the ports that the system gives to those who connect: one of them could connect to
     // itself while no server listens, and take its port.
-    child = ServerChild(port: Int.random(in: 10_000...30_000), path: folder.path("cloud.db"))
+    let port = Int.random(in: 10_000...30_000)
+    let path = options.database ?? folder.path("cloud.db")
+    children = (0..<options.servers).map { ServerChild(port: port + $0, path: path) }
   }
 
   /// Runs all phases and returns whether no invariant was violated.
   func run() async throws -> Bool {
     say(
       "soak: seed \(options.seed), \(options.devices) devices, \(options.seconds) s, "
-        + "a kill every \(options.killEvery) s, server at \(child.url)")
-    guard let url = URL(string: child.url) else { throw ToolError("\(child.url) is no URL") }
+        + "a kill every \(options.killEvery) s, servers at "
+        + children.map(\.url).joined(separator: ", "))
+    let greetings = try children.map { try $0.start() }
+    guard Set(greetings).count == 1 else { throw ToolError("the servers' tokens differ") }
     let site = try await Site(
-      url: url, greeting: try child.start(), ledger, options, folder: folder.url)
+      urls: children.compactMap { URL(string: $0.url) }, greeting: greetings[0], ledger, options,
+      folder: folder.url)
     // Once everything was used, so that what stays for ever is there before.
     for reader in try await site.read() { reader.close() }
     var report = Report(options)
@@ -83,24 +88,29 @@ final class Run: Sendable {
   private func inspect(_ site: Site, _ report: inout Report) async throws -> Audit {
     var audit = try await soak(site, &report)
     await hungUp()
-    report.server = await settled(child)
-    let status = await child.stop()
-    if status != 0 { ledger.violation("the server ended with status \(status)") }
-    _ = try child.start()
+    report.server = await settled(children[0])
+    for child in children {
+      let status = await child.stop()
+      if status != 0 { ledger.violation("the server ended with status \(status)") }
+    }
+    for child in children { _ = try child.start() }
     do {
       let readers = try await site.read()
       for replica in readers { audit.check(replica) }
       for replica in readers { replica.close() }
     }
     await hungUp()
-    report.freshServer = await settled(child)
-    _ = await child.stop()
-    try Audit.checkFile(child.path, ledger)
-    let server = try LoopbackServer(path: child.path)
+    report.freshServer = await settled(children[0])
+    for child in children { _ = await child.stop() }
+    let path = children[0].path
+    let server = try ServerChild.open(path)
     try audit.checkLogs(server)
     server.close()
-    report.fileBytes =
-      (try FileManager.default.attributesOfItem(atPath: child.path)[.size] as? Int) ?? 0
+    if options.database == nil {
+      try Audit.checkFile(path, ledger)
+      report.fileBytes =
+        (try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
+    }
     report.notes = audit.truth.count
     return audit
   }

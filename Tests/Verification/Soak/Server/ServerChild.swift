@@ -4,7 +4,7 @@ import LoopbackServer
 import Synchronization
 import VerificationSupport
 
-/// The server of the soak: at most one process at a time, always on the same port and file.
+/// A server of the soak: at most one process at a time, always on the same port and data.
 ///
 /// One task at a time may start and end servers.
 final class ServerChild: Sendable {
@@ -19,7 +19,7 @@ final class ServerChild: Sendable {
   static let accounts = ["alice", "bob"]
 
   private let running = Mutex<ChildProcess?>(nil)
-  /// The file of the server.
+  /// The file of the server, or the address of its database.
   let path: String
   private let port: Int
 
@@ -59,9 +59,18 @@ final class ServerChild: Sendable {
     }
   }
 
+  /// Opens a server on a file or a PostgreSQL database.
+  static func open(_ path: String) throws -> LoopbackServer {
+    #if PostgreSQL
+      if path.hasPrefix("postgresql:") { return try LoopbackServer(postgreSQL: path) }
+    #endif
+    return try LoopbackServer(path: path)
+  }
+
   /// In the child: serves the file at `path` on `port` until the input ends.
   static func serve(port: Int, path: String) async throws {
-    let server = try LoopbackServer(path: path)
+    let server = try open(path)
+    server.watchForForeignChanges()
     defer { server.close() }
     let web = try LoopbackWebServer(server, options: .init(port: port))
     try ChildProcess.serve([web.apiToken()] + accounts.map { try web.webAuthToken(for: $0) })

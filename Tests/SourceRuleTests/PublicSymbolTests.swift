@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import VerificationSupport
 
 private let repository = URL(fileURLWithPath: #filePath)
   .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -60,18 +61,12 @@ private struct ModuleInterface {
         -target "$target" -minimum-access-level public -skip-synthesized-members \
         -output-dir "$OUTPUT"
       """
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/bin/sh")
-    process.arguments = ["-c", script]
-    process.currentDirectoryURL = repository
-    process.environment = ProcessInfo.processInfo.environment.merging([
-      "MODULES": try Self.modulesFolder().path, "OUTPUT": folder.path,
-    ]) { $1 }
-    process.standardOutput = FileHandle.nullDevice
-    let status = try await withCheckedThrowingContinuation { continuation in
-      process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-      do { try process.run() } catch { continuation.resume(throwing: error) }
-    }
+    var process = ToolProcess(
+      program: URL(fileURLWithPath: "/bin/sh"), arguments: ["-c", script])
+    process.folder = repository
+    process.environment["MODULES"] = try Self.modulesFolder().path
+    process.environment["OUTPUT"] = folder.path
+    let status = try await process.start().exitCode()
     try #require(status == 0, "swift-symbolgraph-extract failed for \(module)")
 
     var found: Set<String> = []

@@ -1,10 +1,12 @@
 /// A small generator whose numbers follow from its seed, the same on every machine.
-struct SeededGenerator: RandomNumberGenerator {
+package struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
 
-  init(seed: UInt64) { state = seed }
+  /// The numbers that belong to a seed.
+  package init(seed: UInt64) { state = seed }
 
-  mutating func next() -> UInt64 {
+  /// The next number.
+  package mutating func next() -> UInt64 {
     state &+= 0x9e37_79b9_7f4a_7c15
     var value = state
     value = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9
@@ -13,16 +15,18 @@ struct SeededGenerator: RandomNumberGenerator {
   }
 
   /// A number from 0 to `count` - 1.
-  mutating func below(_ count: Int) -> Int { Int(next() % UInt64(count)) }
+  package mutating func below(_ count: Int) -> Int { Int(next() % UInt64(count)) }
 
   /// True once in `count` times, on average.
-  mutating func once(in count: Int) -> Bool { below(count) == 0 }
+  package mutating func once(in count: Int) -> Bool { below(count) == 0 }
 
   /// One of `choices`, which are not empty.
-  mutating func one<Choice>(of choices: [Choice]) -> Choice { choices[below(choices.count)] }
+  package mutating func one<Choice>(of choices: [Choice]) -> Choice {
+    choices[below(choices.count)]
+  }
 
   /// So many values, from 0 to `most`.
-  mutating func some<Value>(
+  package mutating func some<Value>(
     _ most: Int, _ make: (inout SeededGenerator) -> Value
   ) -> [Value] {
     var values: [Value] = []
@@ -31,7 +35,7 @@ struct SeededGenerator: RandomNumberGenerator {
   }
 
   /// A value, or none once in three times.
-  mutating func maybe<Value>(_ make: (inout SeededGenerator) -> Value) -> Value? {
+  package mutating func maybe<Value>(_ make: (inout SeededGenerator) -> Value) -> Value? {
     once(in: 3) ? nil : make(&self)
   }
 }

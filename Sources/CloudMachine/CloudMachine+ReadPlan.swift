@@ -1,0 +1,160 @@
+package import CloudProtocol
+package import Records
+
+/// What requests are going to read.
+extension CloudMachine {
+  /// Tells the storage what `begin` is going to read for a call.
+  ///
+  /// - Parameters:
+  ///   - name: the name of the caller's account; `nil` without one.
+  ///   - user: the user of the account.
+  package func foresee(
+    _ call: CloudCall, account name: String?, user: UserID?, device: String,
+    in storage: any CloudStorage
+  ) throws {
+    try storage.foresee {
+      let database = DatabaseID(
+        container: call.container, environment: call.environment, scope: call.database,
+        owner: call.database == .public ? nil : user)
+      let context = RequestContext(
+        storage: storage, limits: limits, database: database,
+        account: user.map { AccountRow(name: name ?? "", user: $0) }, device: device,
+        now: Timestamp(secondsSinceReferenceDate: 0))
+      var plan = ReadPlan()
+      plan.accounts = name.map { [$0] } ?? []
+      plan.users = user.map { [$0] } ?? []
+      plan.isReadOnly = !call.request.isMutation
+      if call.request.isMutation, let user {
+        plan.receipt = ReceiptKey(user: user, device: device, requestID: call.requestID)
+      }
+      plan.isComplete = call.database != .shared && call.request.isLookup
+      switch context.resolved(call.request) {
+      case .modifyRecords(let request): plan.add(request, context)
+      case .fetchRecords(let request):
+        for id in request.ids { plan.addZone(id.zone, context) }
+        plan.add(request.ids, to: \.records, context)
+      case .fetchZoneChanges(let request):
+        plan.includesIdentity = true
+        plan.databases = [database]
+        plan.addZone(request.zone, context)
+        let limit = pageSize(request.limit, limits.zoneChangesPage)
+        plan.page = ReadPlan.Page(
+          zone: ZoneID(name: request.zone.name), database: context.home(of: request.zone),
+          after: request.since.flatMap(FeedPosition.sequence(in:)) ?? 0, limit: limit + 1)
+      case .fetchDatabaseChanges(let request):
+        plan.includesIdentity = true
+        plan.databases = [database]
+        let limit = pageSize(request.limit, limits.databaseChangesPage)
+        plan.page = ReadPlan.Page(
+          zone: nil, database: database,
+          after: request.since.flatMap(FeedPosition.sequence(in:)) ?? 0, limit: limit + 1)
+      case .fetchZones(let zones):
+        plan.includesIdentity = true
+        plan.databases = [database]
+        for zone in zones ?? [] { plan.addZone(zone, context) }
+      case .modifyZones(let request):
+        plan.databases = [database]
+        for zone in request.save + request.delete { plan.addZone(zone, context) }
+        plan.subscriptions = [database]
+      case .modifySubscriptions, .fetchSubscriptions:
+        plan.databases = call.request.isMutation ? [context.subscriptionHome] : []
+        plan.subscriptions = [context.subscriptionHome]
+      case .fetchCurrentUser, .queryRecords, .resolveShares, .acceptShares, .findUsers,
+        .uploadAsset, .downloadAsset:
+        plan.includesIdentity = true
+      }
+      return plan
+    }
+  }
+
+  private func pageSize(_ asked: Int?, _ most: Int) -> Int {
+    let asked = max(0, asked ?? 0)
+    return asked == 0 ? max(1, most) : max(1, min(asked, most))
+  }
+}
+
+extension CloudRequest {
+  /// Whether the request reads only what it names.
+  fileprivate var isLookup: Bool {
+    switch self {
+    case .fetchCurrentUser, .fetchRecords, .fetchZoneChanges, .fetchDatabaseChanges: true
+    case .fetchZones(let zones): zones != nil
+    case .fetchSubscriptions: true
+    case .queryRecords, .resolveShares, .findUsers, .downloadAsset, .modifyZones, .modifyRecords,
+      .modifySubscriptions, .acceptShares, .uploadAsset:
+      false
+    }
+  }
+}
+
+extension RequestContext {
+  /// The database that holds the records of `zone`, in the spelling of rows.
+  fileprivate func home(of zone: ZoneID) -> DatabaseID {
+    database.scope == .shared ? database.home(of: UserID(zone.owner)) : database
+  }
+}
+
+extension ReadPlan {
+  fileprivate mutating func addZone(_ zone: ZoneID, _ context: RequestContext) {
+    zones.insert(zone, in: context.database)
+    guard context.database.scope == .shared else { return }
+    let owner = UserID(zone.owner)
+    if !users.contains(owner) { users.append(owner) }
+    zones.insert(ZoneID(name: zone.name), in: context.home(of: zone))
+  }
+
+  /// Adds records by zone, in the spelling of rows of their home.
+  fileprivate mutating func add(
+    _ ids: some Sequence<RecordID>, to list: WritableKeyPath<ReadPlan, [ZoneRecords]>,
+    _ context: RequestContext
+  ) {
+    var groups: [ZoneID: [String]] = [:]
+    for id in ids { groups[id.zone, default: []].append(id.name) }
+    for (zone, names) in groups {
+      self[keyPath: list].append(
+        ZoneRecords(
+          zone: ZoneID(name: zone.name), database: context.home(of: zone), names: names))
+    }
+  }
+
+  fileprivate mutating func add(_ request: ModifyRecords, _ context: RequestContext) {
+    let ids = request.save.map(\.id) + request.delete
+    let zones = Set(ids.map(\.zone))
+    var homes: [DatabaseID] = []
+    for zone in zones.sorted() {
+      addZone(zone, context)
+      let home = context.home(of: zone)
+      if !homes.contains(home) { homes.append(home) }
+    }
+    databases = homes.sorted()
+    var targets: Set<RecordID> = []
+    var owners: Set<RecordID> = Set(request.delete)
+    for save in request.save {
+      var links: [(target: RecordID, kind: RecordLink.Kind)] = []
+      if case .set(let parent?) = save.parent { links.append((parent, .parent)) }
+      if let root = save.sharing?.root { links.append((root, .deleteSelf)) }
+      for change in save.changes { change.field?.value.collectLinks(into: &links) }
+      for link in links {
+        targets.insert(link.target)
+        if link.kind == .deleteSelf { owners.insert(link.target) }
+      }
+    }
+    add(ids + targets.subtracting(ids), to: \.records, context)
+    add(owners, to: \.links, context)
+    recordTypes = Set(request.save.map(\.type)).map {
+      RecordTypeID(
+        container: context.database.container, environment: context.database.environment, name: $0)
+    }
+    if context.database.scope == .public {
+      subscriptionHomes = context.database
+    } else {
+      subscriptions = homes
+    }
+  }
+}
+
+extension [DatabaseID: [ZoneID]] {
+  fileprivate mutating func insert(_ zone: ZoneID, in database: DatabaseID) {
+    if self[database]?.contains(zone) != true { self[database, default: []].append(zone) }
+  }
+}

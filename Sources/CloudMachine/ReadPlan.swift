@@ -1,0 +1,79 @@
+public import Records
+
+/// What a transaction is about to read, so that a storage far away can read all of it at once.
+///
+/// A plan is a hint: rows that it does not name may be read as well, and rows that it names may not
+/// be needed.
+public struct ReadPlan: Hashable, Sendable {
+  /// Records of one zone.
+  public struct ZoneRecords: Hashable, Sendable {
+    /// The zone.
+    public var zone: ZoneID
+    /// The zone's database.
+    public var database: DatabaseID
+    /// The names of the records.
+    public var names: [String]
+
+    /// Names records of a zone.
+    public init(zone: ZoneID, database: DatabaseID, names: [String]) {
+      self.zone = zone
+      self.database = database
+      self.names = names
+    }
+  }
+
+  /// A page of a feed: what changed after a sequence number, at most so many rows.
+  public struct Page: Hashable, Sendable {
+    /// The zone of a zone's feed; `nil` for the feed of a database.
+    public var zone: ZoneID?
+    /// The database.
+    public var database: DatabaseID
+    /// The sequence number after which the page begins.
+    public var sequence: UInt64
+    /// The maximum number of rows.
+    public var limit: Int
+
+    /// Names a page.
+    public init(zone: ZoneID?, database: DatabaseID, after sequence: UInt64, limit: Int) {
+      self.zone = zone
+      self.database = database
+      self.sequence = sequence
+      self.limit = limit
+    }
+  }
+
+  /// Whether the transaction changes nothing.
+  public var isReadOnly = false
+  /// Whether the transaction, which changes nothing, reads nothing that the plan does not name.
+  public var isComplete = false
+  /// The identity and the secret of the storage.
+  public var includesIdentity = false
+  /// Accounts by name.
+  public var accounts: [String] = []
+  /// Accounts by user.
+  public var users: [UserID] = []
+  /// The rows of databases; a transaction that writes locks them in this order, before it reads
+  /// anything else.
+  public var databases: [DatabaseID] = []
+  /// The rows of zones, by database.
+  public var zones: [DatabaseID: [ZoneID]] = [:]
+  /// The rows of records.
+  public var records: [ZoneRecords] = []
+  /// The references to records.
+  public var links: [ZoneRecords] = []
+  /// A page of a feed.
+  public var page: Page?
+  /// The rows of record types, and the schema of their container and environment.
+  public var recordTypes: [RecordTypeID] = []
+  /// The databases of which all subscriptions are read.
+  public var subscriptions: [DatabaseID] = []
+  /// A database whose `subscriptionHomes(of:)` are read.
+  public var subscriptionHomes: DatabaseID?
+  /// The receipt of a request.
+  public var receipt: ReceiptKey?
+  /// The receipts of uploads.
+  public var uploads: [String] = []
+
+  /// Creates an empty plan.
+  public init() {}
+}

@@ -1,0 +1,112 @@
+import CloudMachine
+import CloudProtocol
+import Dispatch
+import Foundation
+import Synchronization
+
+/// The storages of a server: views of the same data, each used by one transaction at a time.
+///
+/// A storage in this process is a pool of one, whose transactions run on their caller's thread. The
+/// transactions of several storages, which wait for a database elsewhere, run on threads of their
+/// own.
+final class StoragePool: Sendable {
+  /// The number of storages.
+  let size: Int
+  /// The storages that no transaction uses; `nil` once the pool is closed.
+  private let idle: Mutex<[Storage]?>
+  /// One for each idle storage.
+  private let permits: DispatchSemaphore
+  /// The threads of transactions that wait for a database elsewhere.
+  private let threads: OperationQueue?
+  /// How long a transaction may wait for a storage; `nil` for ever.
+  private let patience: Duration?
+
+  // The lock of `idle` guards it: who took it out uses it alone.
+  private struct Storage: @unchecked Sendable {
+    let value: any CloudStorage
+  }
+
+  /// A pool of a storage in this process.
+  init(_ storage: sending any CloudStorage) {
+    size = 1
+    idle = Mutex([Storage(value: storage)])
+    permits = DispatchSemaphore(value: 1)
+    threads = nil
+    patience = nil
+  }
+
+  /// A pool of storages that wait for a database elsewhere.
+  ///
+  /// - Parameters:
+  ///   - storages: views of the same data, at least one.
+  ///   - patience: how long a transaction may wait for one of them.
+  init(_ storages: sending [any CloudStorage], patience: Duration) {
+    size = storages.count
+    idle = Mutex(storages.map(Storage.init))
+    permits = DispatchSemaphore(value: size)
+    let threads = OperationQueue()
+    threads.maxConcurrentOperationCount = size
+    self.threads = threads
+    self.patience = patience
+  }
+
+  /// Whether other transactions may change the data while one runs.
+  var isShared: Bool { threads != nil }
+
+  /// The number of storages in use, and of transactions that wait for one.
+  var load: (used: Int, waiting: Int) {
+    let used = size - (idle.withLock { $0?.count } ?? size)
+    return (used, max(0, (threads?.operationCount ?? 0) - used))
+  }
+
+  /// Runs `body` with a storage on this thread.
+  ///
+  /// - Throws: `networkFailure` if the pool is closed, `serviceUnavailable` if no storage was free
+  ///   in time, and what `body` throws.
+  func use<Value>(_ body: (any CloudStorage) throws -> Value) throws -> Value {
+    if let patience {
+      guard permits.wait(timeout: .now() + patience / .seconds(1)) == .success else {
+        throw StoragePool.exhausted
+      }
+    } else {
+      permits.wait()
+    }
+    defer { permits.signal() }
+    guard let storage = idle.withLock({ $0?.popLast() }) else {
+      throw CloudError(.networkFailure, "the loopback server is closed")
+    }
+    defer { idle.withLock { $0?.append(storage) } }
+    return try body(storage.value)
+  }
+
+  /// Runs `work`, which calls `use`, where it may wait.
+  func run<Value: Sendable>(
+    _ work: @escaping @Sendable () throws(CloudError) -> Value
+  ) async throws(CloudError) -> Value {
+    guard let threads, let patience else { return try work() }
+    let deadline = ContinuousClock.now + patience
+    let result: Result<Value, CloudError> = await withCheckedContinuation { done in
+      threads.addOperation {
+        guard ContinuousClock.now < deadline else {
+          return done.resume(returning: .failure(StoragePool.exhausted))
+        }
+        done.resume(returning: Result { () throws(CloudError) in try work() })
+      }
+    }
+    return try result.get()
+  }
+
+  private static let exhausted = CloudError(
+    .serviceUnavailable, "all connections to the database are in use; try again", retryAfter: 1)
+
+  /// Closes the storages after their transactions have ended; a second call does nothing.
+  func close() {
+    for _ in 0..<size {
+      permits.wait()
+      // A file that cannot be closed cleanly has nothing more to lose: every commit is synced.
+      try? idle.withLock({ $0?.popLast() })?.value.close()
+    }
+    idle.withLock { $0 = nil }
+    for _ in 0..<size { permits.signal() }
+  }
+}

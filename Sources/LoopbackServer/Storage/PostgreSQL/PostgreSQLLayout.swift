@@ -1,0 +1,234 @@
+#if PostgreSQL
+  import CloudMachine
+  import PostgreSQL
+  import Records
+
+  /// The tables of the server in a PostgreSQL database, in a schema of their own.
+  ///
+  /// The database's key comes first in every primary key, so that rows could be distributed by it.
+  /// Names are compared by their bytes. The rows' bodies are those of the SQLite file, each with a
+  /// checksum.
+  enum PostgreSQLLayout {
+    /// The version of the layout.
+    static let version: Int64 = 1
+
+    /// Verifies the layout, or creates it in an empty schema, and migrates an older one.
+    ///
+    /// - Throws: `CloudError` if the schema belongs to another program or a newer version.
+    static func prepare(
+      _ connection: PostgreSQLConnection, identity: UInt64, secret: StorageSecret
+    ) throws {
+      let encoding = try connection.run([
+        PostgreSQLStatement(
+          """
+          SELECT pg_encoding_to_char(encoding)::text FROM pg_database
+          WHERE datname = current_database()
+          """
+        )
+      ])[0].first { try $0.text(0) }
+      guard encoding == "UTF8" else {
+        throw PostgreSQLStorageError(
+          "the database has the encoding \(encoding ?? "unknown"); create one with UTF8"
+        )
+      }
+      switch try found(connection) {
+      case version: return
+      case nil: try create(connection, identity: identity, secret: secret)
+      case 0:
+        throw PostgreSQLStorageError(
+          "the schema 'cloudsync' of the database belongs to another program; use another database")
+      case .some(let found):
+        throw PostgreSQLStorageError(
+          "the database was written by a newer version (its layout is \(found), this one knows "
+            + "\(version)); update, or use another database")
+      }
+    }
+
+    /// The version in the database: `nil` without a schema, 0 for one that is not a server's.
+    private static func found(_ connection: PostgreSQLConnection) throws -> Int64? {
+      let (schema, table) =
+        try connection.run([
+          PostgreSQLStatement(
+            """
+            SELECT to_regnamespace('cloudsync') IS NOT NULL,
+              to_regclass('cloudsync.layout') IS NOT NULL
+            """)
+        ])[0].first { (try $0.bool(0), try $0.bool(1)) } ?? (false, false)
+      guard table else { return schema ? 0 : nil }
+      return try connection.run([PostgreSQLStatement("SELECT version FROM cloudsync.layout")])[0]
+        .first { try $0.integer(0) } ?? 0
+    }
+
+    private static func create(
+      _ connection: PostgreSQLConnection, identity: UInt64, secret: StorageSecret
+    ) throws {
+      do {
+        try connection.execute(["BEGIN"] + tables)
+        _ = try connection.run(
+          [
+            PostgreSQLStatement(
+              "INSERT INTO cloudsync.layout (version) VALUES ($1)", [.integer(version)])
+          ] + putSettings(identity: identity, secret: secret) + [PostgreSQLStatement("COMMIT")])
+      } catch let error {
+        guard !connection.isClosed else { throw error }
+        try? connection.execute(["ROLLBACK"])
+        // Another process may have created the tables at the same time.
+        guard try found(connection) == version else { throw error }
+      }
+    }
+
+    /// The statements that store the identity and the secret.
+    static func putSettings(identity: UInt64, secret: StorageSecret) -> [PostgreSQLStatement] {
+      [
+        ("identity", ChecksummedBytes.encode { $0.write(fixed: identity) }),
+        (
+          "secret",
+          ChecksummedBytes.encode {
+            $0.write(fixed: secret.first)
+            $0.write(fixed: secret.second)
+          }
+        ),
+      ].map { name, body in
+        PostgreSQLStatement(
+          """
+          INSERT INTO cloudsync.settings (name, body) VALUES ($1, $2)
+          ON CONFLICT (name) DO UPDATE SET body = excluded.body
+          """, [.text(name), .bytes(body)])
+      }
+    }
+
+    /// All tables but `layout` and `settings`.
+    static let contents = [
+      "accounts", "databases", "zones", "records", "links", "subscriptions", "receipts",
+      "record_types", "uploads", "file_uses", "file_chunks", "files", "file_candidates",
+    ]
+
+    /// `feed` names the zone a second time: an index on the zone's name and `changed_at` would be
+    /// taken for lookups of records by name, which then read the whole zone.
+    private static let tables = [
+      "CREATE SCHEMA cloudsync",
+      "CREATE TABLE cloudsync.layout (version bigint PRIMARY KEY)",
+      "CREATE TABLE cloudsync.settings (name text PRIMARY KEY, body bytea NOT NULL)",
+      """
+      CREATE TABLE cloudsync.accounts (
+        name text COLLATE "C" PRIMARY KEY, user_name text COLLATE "C" NOT NULL UNIQUE,
+        body bytea NOT NULL)
+      """,
+      """
+      CREATE TABLE cloudsync.databases (
+        id uuid PRIMARY KEY, container text COLLATE "C" NOT NULL,
+        environment text COLLATE "C" NOT NULL, scope bigint NOT NULL,
+        owner text COLLATE "C" NOT NULL, sequence bigint NOT NULL DEFAULT 0, body bytea)
+      """,
+      """
+      CREATE INDEX databases_by_name ON cloudsync.databases (container, environment, scope, owner)
+      """,
+      "CREATE INDEX databases_by_owner ON cloudsync.databases (owner)",
+      """
+      CREATE TABLE cloudsync.zones (
+        database uuid, owner text COLLATE "C", name text COLLATE "C",
+        changed_at bigint NOT NULL DEFAULT 0, body bytea, PRIMARY KEY (database, owner, name))
+      """,
+      "CREATE INDEX zones_by_change ON cloudsync.zones (database, changed_at)",
+      """
+      CREATE TABLE cloudsync.records (
+        database uuid, owner text COLLATE "C", zone text COLLATE "C", name text COLLATE "C",
+        feed uuid NOT NULL, changed_at bigint NOT NULL, is_live boolean NOT NULL,
+        type text COLLATE "C" NOT NULL, body bytea NOT NULL,
+        PRIMARY KEY (database, owner, zone, name))
+      """,
+      "CREATE INDEX records_by_change ON cloudsync.records (database, feed, changed_at)",
+      """
+      CREATE INDEX records_by_type ON cloudsync.records (database, feed, type, name) WHERE is_live
+      """,
+      """
+      CREATE TABLE cloudsync.links (
+        database uuid, owner text COLLATE "C", zone text COLLATE "C", target text COLLATE "C",
+        holder_owner text COLLATE "C", holder_zone text COLLATE "C", holder text COLLATE "C",
+        kind bigint,
+        PRIMARY KEY (database, owner, zone, target, holder_owner, holder_zone, holder, kind))
+      """,
+      """
+      CREATE INDEX links_by_holder ON cloudsync.links (database, holder_owner, holder_zone, holder)
+      """,
+      """
+      CREATE TABLE cloudsync.subscriptions (
+        database uuid, name text COLLATE "C", body bytea NOT NULL, PRIMARY KEY (database, name))
+      """,
+      """
+      CREATE TABLE cloudsync.receipts (
+        user_name text COLLATE "C", device text COLLATE "C", request text COLLATE "C",
+        number bigint GENERATED BY DEFAULT AS IDENTITY, body bytea NOT NULL,
+        PRIMARY KEY (user_name, device, request))
+      """,
+      "CREATE INDEX receipts_by_age ON cloudsync.receipts (user_name, device, number)",
+      """
+      CREATE TABLE cloudsync.record_types (
+        container text COLLATE "C", environment text COLLATE "C", name text COLLATE "C",
+        body bytea NOT NULL, PRIMARY KEY (container, environment, name))
+      """,
+      """
+      CREATE TABLE cloudsync.uploads (
+        receipt text COLLATE "C" PRIMARY KEY, checksum text COLLATE "C" NOT NULL,
+        time bigint NOT NULL, body bytea NOT NULL)
+      """,
+      "CREATE INDEX uploads_by_time ON cloudsync.uploads (time, receipt)",
+      "CREATE INDEX uploads_by_checksum ON cloudsync.uploads (checksum)",
+      """
+      CREATE TABLE cloudsync.file_uses (
+        database uuid, owner text COLLATE "C", zone text COLLATE "C", holder text COLLATE "C",
+        checksum text COLLATE "C", PRIMARY KEY (database, owner, zone, holder, checksum))
+      """,
+      "CREATE INDEX file_uses_by_checksum ON cloudsync.file_uses (checksum)",
+      "CREATE TABLE cloudsync.files (checksum text COLLATE \"C\" PRIMARY KEY)",
+      """
+      CREATE TABLE cloudsync.file_chunks (
+        checksum text COLLATE "C", number bigint, body bytea NOT NULL,
+        PRIMARY KEY (checksum, number))
+      """,
+      "CREATE TABLE cloudsync.file_candidates (checksum text COLLATE \"C\" PRIMARY KEY)",
+    ]
+  }
+
+  /// A database that cannot be used; it is left unchanged.
+  public struct PostgreSQLStorageError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What failed and how to fix it.
+    public var message: String
+
+    init(_ message: String) { self.message = message }
+
+    /// The message.
+    public var description: String { message }
+  }
+
+  extension DatabaseID {
+    /// The key of the database in all tables: 128 bits of a hash of its name.
+    var key: [UInt8] {
+      var writer = ByteWriter(capacity: 64)
+      writer.write(container)
+      writer.write(environment.rawValue)
+      writer.write(scope.rawValue)
+      writer.write(owner?.rawValue ?? "")
+      return writer.key
+    }
+  }
+
+  extension ByteWriter {
+    /// 128 bits of a hash of the bytes.
+    fileprivate var key: [UInt8] {
+      var hash = SHA256()
+      hash.update(bytes)
+      return Array(hash.digest().prefix(16))
+    }
+  }
+
+  extension ZoneID {
+    /// The key of the zone's feed within its database: 128 bits of a hash of its name.
+    var feed: [UInt8] {
+      var writer = ByteWriter(capacity: 64)
+      writer.write(owner)
+      writer.write(name)
+      return writer.key
+    }
+  }
+#endif

@@ -1,0 +1,68 @@
+#if PostgreSQL
+  import CloudMachine
+  import CloudProtocol
+  import Records
+
+  /// The rows that a transaction has read, as they are after its changes.
+  ///
+  /// A value that is `nil` says that there is no such row.
+  struct PostgreSQLRowCache {
+    /// A row of a database.
+    struct Key<Name: Hashable & Sendable>: Hashable, Sendable {
+      var name: Name
+      var database: DatabaseID
+
+      init(_ name: Name, _ database: DatabaseID) {
+        self.name = name
+        self.database = database
+      }
+    }
+
+    var settings: (identity: UInt64, secret: StorageSecret)?
+    var accountsByName: [String: AccountRow?] = [:]
+    var accountsByUser: [UserID: AccountRow?] = [:]
+    var databases: [DatabaseID: DatabaseRow?] = [:]
+    var zones: [Key<ZoneID>: ZoneRow?] = [:]
+    var records: [Key<RecordID>: RecordRow?] = [:]
+    var links: [Key<RecordID>: [RecordLink]] = [:]
+    var subscriptions: [DatabaseID: [Subscription]] = [:]
+    var homes: [DatabaseID: [DatabaseID]] = [:]
+    var receipts: [ReceiptKey: Receipt?] = [:]
+    var recordTypes: [RecordTypeID: RecordTypeRow?] = [:]
+    var schemas: [RecordTypeID: SchemaRow?] = [:]
+    var uploads: [String: UploadRow?] = [:]
+    var recordPages: [ReadPlan.Page: [RecordRow]] = [:]
+    var zonePages: [ReadPlan.Page: [ZoneRow]] = [:]
+
+    /// Takes over a change of the transaction, or forgets what it changes.
+    mutating func apply(_ change: StorageChange) {
+      recordPages = [:]
+      zonePages = [:]
+      switch change {
+      case .putAccount(let row):
+        accountsByName[row.name] = row
+        accountsByUser[row.user] = row
+      case .putDatabase(let row): databases[row.id] = row
+      case .putZone(let row, let database): zones[Key(row.id, database)] = row
+      case .removeZone(let zone, let database): zones[Key(zone, database)] = .some(nil)
+      case .putRecord(let row, let database):
+        records[Key(row.id, database)] = row
+        links = [:]
+      case .removeRecords, .removeTombstones:
+        records = [:]
+        links = [:]
+      case .putSubscription(_, let database), .removeSubscription(_, let database):
+        subscriptions[database] = nil
+        homes = [:]
+      case .putReceipt(let receipt, _): receipts[receipt.key] = receipt
+      case .putRecordType(let row): recordTypes[row.id] = row
+      case .putSchema(let row):
+        schemas[
+          RecordTypeID(container: row.container, environment: row.environment, name: "")] = row
+      case .putUpload(let row, _): uploads[row.receipt] = row
+      case .removeUpload(let receipt): uploads[receipt] = .some(nil)
+      case .removeEverything: self = PostgreSQLRowCache()
+      }
+    }
+  }
+#endif

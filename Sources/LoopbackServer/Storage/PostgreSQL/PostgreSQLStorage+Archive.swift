@@ -1,0 +1,212 @@
+#if PostgreSQL
+  public import CloudMachine
+  public import CloudProtocol
+  import PostgreSQL
+  public import Records
+
+  extension PostgreSQLStorage {
+    // MARK: Schemas
+
+    /// The row of a record type.
+    public func recordType(_ id: RecordTypeID) throws -> RecordTypeRow? {
+      if let known = rows.recordTypes[id] { return known }
+      let found = try read([Self.recordTypes([id.name], of: id)])[0]
+        .first { try Self.recordType($0, of: id) }
+      rows.recordTypes[id] = .some(found)
+      return found
+    }
+
+    /// The statement that finds types of the container and environment of `group` by name.
+    static func recordTypes(_ names: [String], of group: RecordTypeID) -> PostgreSQLStatement {
+      PostgreSQLStatement(
+        """
+        SELECT name, body FROM cloudsync.record_types
+        WHERE container = $1 AND environment = $2 AND name = ANY($3)
+        """, [.text(group.container), .text(group.environment.rawValue), .texts(names)])
+    }
+
+    static func recordType(
+      _ row: PostgreSQLRows.Row, of group: RecordTypeID
+    ) throws -> RecordTypeRow {
+      try RecordTypeBody.open(
+        try row.bytes(1),
+        id: RecordTypeID(
+          container: group.container, environment: group.environment, name: try row.text(0)))
+    }
+
+    /// All record types of a container's environment, by name.
+    public func recordTypes(
+      of container: String, in environment: CloudEnvironment
+    ) throws -> [RecordTypeRow] {
+      let group = RecordTypeID(container: container, environment: environment, name: "")
+      return try read(
+        """
+        SELECT name, body FROM cloudsync.record_types
+        WHERE container = $1 AND environment = $2 AND name <> '' ORDER BY name
+        """, [.text(container), .text(environment.rawValue)]
+      ).map { try Self.recordType($0, of: group) }
+    }
+
+    /// The schema of a container's environment, which is stored under the empty name.
+    public func schema(
+      of container: String, in environment: CloudEnvironment
+    ) throws -> SchemaRow? {
+      let key = RecordTypeID(container: container, environment: environment, name: "")
+      if let known = rows.schemas[key] { return known }
+      let found = try read([Self.recordTypes([""], of: key)])[0]
+        .first { try Self.schema($0, of: key) }
+      rows.schemas[key] = .some(found)
+      return found
+    }
+
+    static func schema(_ row: PostgreSQLRows.Row, of key: RecordTypeID) throws -> SchemaRow {
+      let context = ChecksummedBytes.context(key.container, key.environment.rawValue, "")
+      return SchemaRow(
+        container: key.container, environment: key.environment,
+        isClosed: try ChecksummedBytes.decode(try row.bytes(1), context: context) {
+          (reader) throws(ByteFormatError) in try reader.bool()
+        })
+    }
+
+    /// The index on types is part of the layout, so there is nothing to prepare.
+    public func prepareRecords(
+      ofType type: String, in zone: ZoneID, of database: DatabaseID, limit: Int
+    ) throws -> Bool { true }
+
+    /// The live records of one type in one zone, by name.
+    public func records(
+      ofType type: String, in zone: ZoneID, of database: DatabaseID, after name: String?, limit: Int
+    ) throws -> [RecordRow] {
+      // No name is empty, so the empty string sorts before all names.
+      try read(
+        """
+        SELECT name, changed_at, body FROM cloudsync.records
+        WHERE database = $1 AND feed = $2 AND type = $3 AND is_live AND name > $4
+        ORDER BY name LIMIT $5
+        """,
+        [
+          .uuid(database.key), .uuid(zone.feed), .text(type), .text(name ?? ""),
+          .integer(Int64(max(0, limit))),
+        ]
+      ).map { row in
+        let found = try Self.record(row, in: zone)
+        guard found.type == type, found.record != nil else {
+          throw ByteFormatError(offset: 0, reason: "a record does not match its columns")
+        }
+        return found
+      }
+    }
+
+    // MARK: Archives and inspection
+
+    /// The names of all databases.
+    public func databaseNames() throws -> [DatabaseID] {
+      try read("SELECT container, environment, scope, owner FROM cloudsync.databases", [])
+        .map { try Self.databaseID($0, from: 0) }
+    }
+
+    /// The names of all zones of a database.
+    public func zoneNames(in database: DatabaseID) throws -> [ZoneID] {
+      try read(
+        "SELECT owner, name FROM cloudsync.zones WHERE database = $1", [.uuid(database.key)]
+      ).map { ZoneID(name: try $0.text(1), owner: try $0.text(0)) }
+    }
+
+    /// Calls `body` with every record of a zone by name, which are read a thousand at a time.
+    public func forEachRecord(
+      of zone: ZoneID, in database: DatabaseID, _ body: (RecordRow) throws -> Void
+    ) throws {
+      var last = ""
+      while true {
+        let page = try read(
+          """
+          SELECT name, changed_at, body FROM cloudsync.records
+          WHERE database = $1 AND owner = $2 AND zone = $3 AND name > $4 ORDER BY name LIMIT 1000
+          """, Self.values(zone, database) + [.text(last)]
+        ).map { try Self.record($0, in: zone) }
+        for row in page { try body(row) }
+        guard let end = page.last?.id.name, page.count == 1000 else { return }
+        last = end
+      }
+    }
+
+    /// All record types.
+    public func recordTypes() throws -> [RecordTypeRow] {
+      try read(
+        """
+        SELECT container, environment, name, body FROM cloudsync.record_types WHERE name <> ''
+        """, []
+      ).map { row in
+        try RecordTypeBody.open(
+          try row.bytes(3), id: try Self.typeID(row, name: try row.text(2)))
+      }
+    }
+
+    /// All schemas.
+    public func schemas() throws -> [SchemaRow] {
+      try read(
+        "SELECT container, body, environment FROM cloudsync.record_types WHERE name = ''", []
+      ).map { row in
+        guard let environment = CloudEnvironment(rawValue: try row.text(2)) else {
+          throw ByteFormatError(offset: 0, reason: "the kind of a database is unknown")
+        }
+        return try Self.schema(
+          row,
+          of: RecordTypeID(container: try row.text(0), environment: environment, name: ""))
+      }
+    }
+
+    private static func typeID(
+      _ row: PostgreSQLRows.Row, name: String
+    ) throws -> RecordTypeID {
+      guard let environment = CloudEnvironment(rawValue: try row.text(1)) else {
+        throw ByteFormatError(offset: 0, reason: "the kind of a database is unknown")
+      }
+      return RecordTypeID(container: try row.text(0), environment: environment, name: name)
+    }
+
+    /// The checksums of all files.
+    public func assetChecksums() throws -> [String] {
+      try read("SELECT checksum FROM cloudsync.files", []).map { try $0.text(0) }
+    }
+
+    /// The keys of all receipts, oldest first.
+    public func receiptKeys() throws -> [ReceiptKey] {
+      try read(
+        "SELECT user_name, device, request FROM cloudsync.receipts ORDER BY number", []
+      ).map { row in
+        ReceiptKey(
+          user: UserID(try row.text(0)), device: try row.text(1), requestID: try row.text(2))
+      }
+    }
+
+    /// The rows of a zone changed before `sequence`, newest first.
+    public func latestRecordChanges(
+      of zone: ZoneID, in database: DatabaseID, before sequence: UInt64, limit: Int
+    ) throws -> [RecordRow] {
+      try read(
+        """
+        SELECT name, changed_at, body FROM cloudsync.records
+        WHERE database = $1 AND feed = $2 AND changed_at < $3 ORDER BY changed_at DESC LIMIT $4
+        """,
+        [
+          .uuid(database.key), .uuid(zone.feed), .integer(stored(sequence)),
+          .integer(Int64(max(0, limit))),
+        ]
+      ).map { try Self.record($0, in: zone) }
+    }
+
+    /// The number of a zone's live records, counted up to `limit`.
+    public func recordCount(
+      of zone: ZoneID, in database: DatabaseID, upTo limit: Int
+    ) throws -> Int {
+      try read(
+        """
+        SELECT count(*) FROM (
+          SELECT 1 FROM cloudsync.records WHERE database = $1 AND feed = $2 AND is_live LIMIT $3
+        ) AS live
+        """, [.uuid(database.key), .uuid(zone.feed), .integer(Int64(max(0, limit)))]
+      ).first { Int(clamping: try $0.integer(0)) } ?? 0
+    }
+  }
+#endif

@@ -1,0 +1,377 @@
+#if PostgreSQL
+  public import CloudMachine
+  import CloudProtocol
+  import PostgreSQL
+  public import Records
+
+  extension PostgreSQLStorage {
+    /// The identity in the settings.
+    public func identity() throws -> UInt64 { try settings().identity }
+
+    /// The secret in the settings.
+    public func secret() throws -> StorageSecret { try settings().secret }
+
+    private func settings() throws -> (identity: UInt64, secret: StorageSecret) {
+      if let settings = rows.settings { return settings }
+      let settings = try Self.settings(try read(Self.settingsStatement, []))
+      rows.settings = settings
+      return settings
+    }
+
+    static let settingsStatement = "SELECT name, body FROM cloudsync.settings"
+
+    static func settings(
+      _ rows: PostgreSQLRows
+    ) throws -> (identity: UInt64, secret: StorageSecret) {
+      var bodies: [String: [UInt8]] = [:]
+      for (name, body) in try rows.map({ (try $0.text(0), try $0.bytes(1)) }) {
+        bodies[name] = body
+      }
+      guard let identity = bodies["identity"], let secret = bodies["secret"] else {
+        throw ByteFormatError(offset: 0, reason: "it has no identity or secret")
+      }
+      return (
+        try ChecksummedBytes.decode(identity) { (reader) throws(ByteFormatError) in
+          try reader.fixed64()
+        },
+        try ChecksummedBytes.decode(secret) { (reader) throws(ByteFormatError) in
+          StorageSecret(first: try reader.fixed64(), second: try reader.fixed64())
+        }
+      )
+    }
+
+    // MARK: Accounts
+
+    /// The account with a name.
+    public func account(named name: String) throws -> AccountRow? {
+      if let known = rows.accountsByName[name] { return known }
+      let row = try accounts("WHERE name = $1", [.text(name)]).first
+      rows.accountsByName[name] = .some(row)
+      return row
+    }
+
+    /// The account of a user.
+    public func account(_ user: UserID) throws -> AccountRow? {
+      if let known = rows.accountsByUser[user] { return known }
+      let row = try accounts("WHERE user_name = $1", [.text(user.rawValue)]).first
+      rows.accountsByUser[user] = .some(row)
+      return row
+    }
+
+    /// All accounts, by name.
+    public func accounts() throws -> [AccountRow] { try accounts("ORDER BY name", []) }
+
+    private func accounts(_ rest: String, _ values: [PostgreSQLValue]) throws -> [AccountRow] {
+      try read("SELECT name, user_name, body FROM cloudsync.accounts " + rest, values)
+        .map(Self.account)
+    }
+
+    static func account(_ row: PostgreSQLRows.Row) throws -> AccountRow {
+      try AccountBody.open(try row.bytes(2), name: try row.text(0), user: UserID(try row.text(1)))
+    }
+
+    // MARK: Databases and zones
+
+    /// The rows of all databases, in the order of `DatabaseID`.
+    public func databases() throws -> [DatabaseRow] {
+      try read(
+        """
+        SELECT body, container, environment, scope, owner FROM cloudsync.databases
+        WHERE body IS NOT NULL ORDER BY container, environment, scope, owner
+        """, []
+      ).map { try DatabaseBody.open(try $0.bytes(0), id: try Self.databaseID($0, from: 1)) }
+    }
+
+    /// The rows of the public databases and of those of accounts, in one round trip.
+    public func databases(ofAccounts names: [String]) throws -> [DatabaseRow] {
+      try fetch([
+        PostgreSQLStatement(
+          """
+          SELECT body, container, environment, scope, owner FROM cloudsync.databases
+          WHERE body IS NOT NULL AND (owner = '' OR owner IN
+            (SELECT user_name FROM cloudsync.accounts WHERE name = ANY($1)))
+          """, [.texts(names)])
+      ])[0].map { try DatabaseBody.open(try $0.bytes(0), id: try Self.databaseID($0, from: 1)) }
+    }
+
+    /// The row of a database, which a writing transaction locks.
+    public func database(_ id: DatabaseID) throws -> DatabaseRow? {
+      if let known = rows.databases[id] { return known }
+      if locks { try noteLock(id) }
+      let found = try read(lockOrRead(id))
+      guard let last = found.last else { return nil }
+      let row = try Self.database(id, last)
+      rows.databases[id] = .some(row)
+      return row
+    }
+
+    /// The statements that return the body of a database's row, locked in a writing transaction.
+    func lockOrRead(_ id: DatabaseID) -> [PostgreSQLStatement] {
+      let select = "SELECT body FROM cloudsync.databases WHERE id = $1"
+      guard locks else { return [PostgreSQLStatement(select, [.uuid(id.key)])] }
+      return [Self.naming(id), PostgreSQLStatement(select + " FOR UPDATE", [.uuid(id.key)])]
+    }
+
+    static func database(_ id: DatabaseID, _ rows: PostgreSQLRows) throws -> DatabaseRow? {
+      try rows.first { row in
+        row.isNull(0) ? nil : try DatabaseBody.open(try row.bytes(0), id: id)
+      } ?? nil
+    }
+
+    /// Makes a row for a database that other rows name.
+    static func naming(_ id: DatabaseID) -> PostgreSQLStatement {
+      PostgreSQLStatement(
+        """
+        INSERT INTO cloudsync.databases (id, container, environment, scope, owner)
+        VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING
+        """,
+        [
+          .uuid(id.key), .text(id.container), .text(id.environment.rawValue),
+          .integer(Int64(id.scope.rawValue)), .text(id.owner?.rawValue ?? ""),
+        ])
+    }
+
+    static func databaseID(_ row: PostgreSQLRows.Row, from column: Int32) throws -> DatabaseID {
+      guard
+        let scope = UInt8(exactly: try row.integer(column + 2)).flatMap(
+          DatabaseScope.init(rawValue:)),
+        let environment = CloudEnvironment(rawValue: try row.text(column + 1))
+      else { throw ByteFormatError(offset: 0, reason: "the kind of a database is unknown") }
+      let owner = try row.text(column + 3)
+      return DatabaseID(
+        container: try row.text(column), environment: environment, scope: scope,
+        owner: owner.isEmpty ? nil : UserID(owner))
+    }
+
+    /// The row of a zone.
+    public func zone(_ zone: ZoneID, in database: DatabaseID) throws -> ZoneRow? {
+      let key = PostgreSQLRowCache.Key(zone, database)
+      noteRead(database)
+      if let known = rows.zones[key] { return known }
+      let row = try zones(
+        in: database, "AND owner = $2 AND name = $3", [.text(zone.owner), .text(zone.name)]
+      ).first
+      rows.zones[key] = .some(row)
+      return row
+    }
+
+    /// All zones, by name.
+    public func zones(in database: DatabaseID) throws -> [ZoneRow] {
+      noteRead(database)
+      return try zones(in: database, "ORDER BY owner, name", [])
+    }
+
+    /// The zones that changed after `sequence`.
+    public func zoneChanges(
+      in database: DatabaseID, after sequence: UInt64, limit: Int
+    ) throws -> [ZoneRow] {
+      noteRead(database)
+      let page = ReadPlan.Page(zone: nil, database: database, after: sequence, limit: limit)
+      if let known = rows.zonePages[page] { return known }
+      return try read([Self.page(page)])[0].map(Self.zone)
+    }
+
+    /// The statement that reads a page of a feed.
+    static func page(_ page: ReadPlan.Page) -> PostgreSQLStatement {
+      let values: [PostgreSQLValue] = [
+        .integer(stored(page.sequence)), .integer(Int64(max(0, page.limit))),
+      ]
+      guard let zone = page.zone else {
+        return PostgreSQLStatement(
+          """
+          SELECT owner, name, changed_at, body FROM cloudsync.zones
+          WHERE database = $1 AND body IS NOT NULL AND changed_at > $2
+          ORDER BY changed_at, owner, name LIMIT $3
+          """, [.uuid(page.database.key)] + values)
+      }
+      return PostgreSQLStatement(
+        """
+        SELECT name, changed_at, body FROM cloudsync.records
+        WHERE database = $1 AND feed = $2 AND changed_at > $3 ORDER BY changed_at, name LIMIT $4
+        """, [.uuid(page.database.key), .uuid(zone.feed)] + values)
+    }
+
+    private func zones(
+      in database: DatabaseID, _ rest: String, _ values: [PostgreSQLValue]
+    ) throws -> [ZoneRow] {
+      try read(
+        """
+        SELECT owner, name, changed_at, body FROM cloudsync.zones
+        WHERE database = $1 AND body IS NOT NULL \(rest)
+        """, [.uuid(database.key)] + values
+      ).map(Self.zone)
+    }
+
+    static func zone(_ row: PostgreSQLRows.Row) throws -> ZoneRow {
+      try ZoneBody.open(
+        try row.bytes(3), id: ZoneID(name: try row.text(1), owner: try row.text(0)),
+        changedAt: try counted(try row.integer(2)))
+    }
+
+    // MARK: Records
+
+    /// The row of a record, or its tombstone.
+    public func record(_ id: RecordID, in database: DatabaseID) throws -> RecordRow? {
+      let key = PostgreSQLRowCache.Key(id, database)
+      noteRead(database)
+      if let known = rows.records[key] { return known }
+      let row = try read([Self.lookup([id.name], in: id.zone, of: database)])[0]
+        .first { try Self.record($0, in: id.zone) }
+      rows.records[key] = .some(row)
+      return row
+    }
+
+    /// The statement that finds records of a zone by name.
+    ///
+    /// `OFFSET 0` keeps the planner from a join that reads the whole zone.
+    static func lookup(
+      _ names: [String], in zone: ZoneID, of database: DatabaseID
+    ) -> PostgreSQLStatement {
+      PostgreSQLStatement(
+        """
+        SELECT found.name, found.changed_at, found.body
+        FROM unnest($4::text[]) AS wanted (name) CROSS JOIN LATERAL (
+          SELECT name, changed_at, body FROM cloudsync.records
+          WHERE database = $1 AND owner = $2 AND zone = $3
+            AND name = wanted.name COLLATE "C" OFFSET 0) AS found
+        """, [.uuid(database.key), .text(zone.owner), .text(zone.name), .texts(names)])
+    }
+
+    static func record(_ row: PostgreSQLRows.Row, in zone: ZoneID) throws -> RecordRow {
+      try RecordBody.open(
+        try row.bytes(2), id: RecordID(name: try row.text(0), zone: zone),
+        changedAt: try counted(try row.integer(1)))
+    }
+
+    /// The records of a zone that changed after `sequence`.
+    public func recordChanges(
+      of zone: ZoneID, in database: DatabaseID, after sequence: UInt64, limit: Int
+    ) throws -> [RecordRow] {
+      noteRead(database)
+      let page = ReadPlan.Page(zone: zone, database: database, after: sequence, limit: limit)
+      if let known = rows.recordPages[page] { return known }
+      return try read([Self.page(page)])[0].map { try Self.record($0, in: zone) }
+    }
+
+    /// The references to a record.
+    public func links(to target: RecordID, in database: DatabaseID) throws -> [RecordLink] {
+      let key = PostgreSQLRowCache.Key(target, database)
+      noteRead(database)
+      if let known = rows.links[key] { return known }
+      let links = try read([Self.links(to: [target.name], in: target.zone, of: database)])[0]
+        .map { try Self.link($0).link }
+      rows.links[key] = links
+      return links
+    }
+
+    /// The statement that finds the references to records of a zone.
+    static func links(
+      to names: [String], in zone: ZoneID, of database: DatabaseID
+    ) -> PostgreSQLStatement {
+      PostgreSQLStatement(
+        """
+        SELECT target, holder_owner, holder_zone, holder, kind FROM cloudsync.links
+        WHERE database = $1 AND owner = $2 AND zone = $3 AND target = ANY($4)
+        ORDER BY target, holder_owner, holder_zone, holder, kind
+        """, [.uuid(database.key), .text(zone.owner), .text(zone.name), .texts(names)])
+    }
+
+    static func link(_ row: PostgreSQLRows.Row) throws -> (target: String, link: RecordLink) {
+      guard let kind = UInt8(exactly: try row.integer(4)).flatMap(RecordLink.Kind.init(rawValue:))
+      else { throw ByteFormatError(offset: 0, reason: "the kind of a link is unknown") }
+      let zone = ZoneID(name: try row.text(2), owner: try row.text(1))
+      return (
+        try row.text(0),
+        RecordLink(holder: RecordID(name: try row.text(3), zone: zone), kind: kind)
+      )
+    }
+
+    // MARK: Subscriptions and receipts
+
+    /// The subscription with a name.
+    public func subscription(
+      _ id: SubscriptionID, in database: DatabaseID
+    ) throws -> Subscription? {
+      try subscriptions(in: database).first { $0.id == id }
+    }
+
+    /// All subscriptions, by name.
+    public func subscriptions(in database: DatabaseID) throws -> [Subscription] {
+      noteRead(database)
+      if let known = rows.subscriptions[database] { return known }
+      let found = try read([Self.subscriptions(in: database)])[0]
+        .map { try Self.subscription($0, in: database) }
+      rows.subscriptions[database] = found
+      return found
+    }
+
+    static func subscriptions(in database: DatabaseID) -> PostgreSQLStatement {
+      PostgreSQLStatement(
+        "SELECT name, body FROM cloudsync.subscriptions WHERE database = $1 ORDER BY name",
+        [.uuid(database.key)])
+    }
+
+    static func subscription(
+      _ row: PostgreSQLRows.Row, in database: DatabaseID
+    ) throws -> Subscription {
+      try ChecksummedBytes.decode(
+        try row.bytes(1), context: ChecksummedBytes.context(try row.text(0))
+      ) { (reader) throws(ByteFormatError) in try reader.subscription() }
+    }
+
+    /// The databases like this one that hold subscriptions, by owner.
+    public func subscriptionHomes(of database: DatabaseID) throws -> [DatabaseID] {
+      var group = database
+      group.owner = nil
+      if let known = rows.homes[group] { return known }
+      let found = try read([Self.homes(of: group)])[0].map { try Self.home($0, like: group) }
+      rows.homes[group] = found
+      return found
+    }
+
+    static func homes(of group: DatabaseID) -> PostgreSQLStatement {
+      PostgreSQLStatement(
+        """
+        SELECT owner FROM cloudsync.databases
+        WHERE container = $1 AND environment = $2 AND scope = $3
+          AND EXISTS (SELECT 1 FROM cloudsync.subscriptions WHERE database = databases.id)
+        ORDER BY owner
+        """,
+        [
+          .text(group.container), .text(group.environment.rawValue),
+          .integer(Int64(group.scope.rawValue)),
+        ])
+    }
+
+    static func home(_ row: PostgreSQLRows.Row, like group: DatabaseID) throws -> DatabaseID {
+      let owner = try row.text(0)
+      var home = group
+      home.owner = owner.isEmpty ? nil : UserID(owner)
+      return home
+    }
+
+    /// The receipt of a request.
+    public func receipt(_ key: ReceiptKey) throws -> Receipt? {
+      if let known = rows.receipts[key] { return known }
+      let found = try read([Self.receipt(key)])[0].first { try Self.receipt($0, key) }
+      rows.receipts[key] = .some(found)
+      return found
+    }
+
+    static func receipt(_ key: ReceiptKey) -> PostgreSQLStatement {
+      PostgreSQLStatement(
+        """
+        SELECT body FROM cloudsync.receipts
+        WHERE user_name = $1 AND device = $2 AND request = $3
+        """, [.text(key.user.rawValue), .text(key.device), .text(key.requestID)])
+    }
+
+    static func receipt(_ row: PostgreSQLRows.Row, _ key: ReceiptKey) throws -> Receipt {
+      try ChecksummedBytes.decode(try row.bytes(0)) { (reader) throws(ByteFormatError) in
+        let reply = try reader.reply()
+        return Receipt(
+          key: key, reply: reply, digest: reader.isAtEnd ? nil : try reader.byteArray())
+      }
+    }
+  }
+#endif

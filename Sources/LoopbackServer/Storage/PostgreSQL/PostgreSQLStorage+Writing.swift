@@ -1,0 +1,356 @@
+#if PostgreSQL
+  import CloudMachine
+  import CloudProtocol
+  import PostgreSQL
+  import Records
+
+  extension PostgreSQLStorage {
+    /// The statements that apply changes in order; the records of a zone are written together.
+    func writes(_ changes: [StorageChange]) throws -> [PostgreSQLStatement] {
+      var list = WriteList()
+      for change in changes {
+        if case .putRecord(let row, let database) = change {
+          list.add(
+            row, in: database, mayLink: mayLink(row.id, in: database),
+            mayHoldFiles: mayHoldFiles(row.id, in: database))
+        } else {
+          list.endRecords()
+          list.name(change.namedDatabase)
+          list.statements += Self.statements(for: change)
+          if change.mayFreeFiles { list.mayFreeFiles = true }
+        }
+      }
+      list.endRecords()
+      return list.mayFreeFiles ? list.statements + Self.removalOfUnusedFiles : list.statements
+    }
+
+    private static func statements(for change: StorageChange) -> [PostgreSQLStatement] {
+      switch change {
+      case .putRecord: []
+      case .putDatabase(let row):
+        [
+          PostgreSQLStatement(
+            "UPDATE cloudsync.databases SET sequence = $2, body = $3 WHERE id = $1",
+            [.uuid(row.id.key), .integer(stored(row.sequence)), .bytes(DatabaseBody.close(row))])
+        ]
+      case .putZone(let row, let database): [put(row, in: database)]
+      case .removeZone(let zone, let database):
+        [
+          PostgreSQLStatement(
+            """
+            UPDATE cloudsync.zones SET changed_at = 0, body = NULL
+            WHERE database = $1 AND owner = $2 AND name = $3
+            """, values(zone, database))
+        ]
+      case .removeRecords(let zone, let database): removeRecords(of: zone, in: database)
+      case .removeTombstones(let zone, let database, let sequence):
+        [
+          PostgreSQLStatement(
+            """
+            DELETE FROM cloudsync.records
+            WHERE database = $1 AND feed = $2 AND changed_at <= $3 AND NOT is_live
+            """, [.uuid(database.key), .uuid(zone.feed), .integer(stored(sequence))])
+        ]
+      case .putSubscription(let subscription, let database): [put(subscription, in: database)]
+      case .removeSubscription(let id, let database):
+        [
+          PostgreSQLStatement(
+            "DELETE FROM cloudsync.subscriptions WHERE database = $1 AND name = $2",
+            [.uuid(database.key), .text(id.rawValue)])
+        ]
+      case .putUpload(let row, _): put(row)
+      case .removeUpload(let receipt): [removeUpload(receipt)]
+      case .removeEverything(let identity, let secret):
+        PostgreSQLLayout.contents.map { PostgreSQLStatement("DELETE FROM cloudsync.\($0)") }
+          + PostgreSQLLayout.putSettings(identity: identity, secret: secret)
+      case .putAccount(let row): [put(row)]
+      case .putReceipt(let receipt, let keeping): put(receipt, keeping: keeping)
+      case .putRecordType(let row): [put(row)]
+      case .putSchema(let row): [put(row)]
+      }
+    }
+
+    /// The statements of a commit as they are collected.
+    private struct WriteList {
+      var statements: [PostgreSQLStatement] = []
+      var mayFreeFiles = false
+      private var named: Set<DatabaseID> = []
+      private var records: RecordWrites?
+
+      /// Makes a row for a database that the next statements name.
+      mutating func name(_ database: DatabaseID?) {
+        guard let database, named.insert(database).inserted else { return }
+        statements.append(PostgreSQLStorage.naming(database))
+      }
+
+      mutating func add(
+        _ row: RecordRow, in database: DatabaseID, mayLink: Bool, mayHoldFiles: Bool
+      ) {
+        if records?.zone != row.id.zone || records?.database != database {
+          endRecords()
+          name(database)
+          statements.append(PostgreSQLStorage.naming(row.id.zone, in: database))
+          records = RecordWrites(zone: row.id.zone, database: database)
+        }
+        records?.append(row)
+        if mayLink { records?.linked.append(row.id.name) }
+        if mayHoldFiles {
+          records?.holdingFiles.append(row.id.name)
+          mayFreeFiles = true
+        }
+      }
+
+      mutating func endRecords() {
+        statements += records?.statements ?? []
+        records = nil
+      }
+    }
+
+    /// The parameters `$1` to `$3` of statements on a zone.
+    static func values(_ zone: ZoneID, _ database: DatabaseID) -> [PostgreSQLValue] {
+      [.uuid(database.key), .text(zone.owner), .text(zone.name)]
+    }
+
+    /// Makes a row for a zone that other rows name.
+    private static func naming(_ zone: ZoneID, in database: DatabaseID) -> PostgreSQLStatement {
+      PostgreSQLStatement(
+        """
+        INSERT INTO cloudsync.zones (database, owner, name) VALUES ($1, $2, $3)
+        ON CONFLICT DO NOTHING
+        """, values(zone, database))
+    }
+
+    private static func put(_ row: AccountRow) -> PostgreSQLStatement {
+      PostgreSQLStatement(
+        """
+        INSERT INTO cloudsync.accounts (name, user_name, body) VALUES ($1, $2, $3)
+        ON CONFLICT (name) DO UPDATE SET user_name = excluded.user_name, body = excluded.body
+        """, [.text(row.name), .text(row.user.rawValue), .bytes(AccountBody.close(row))])
+    }
+
+    private static func put(_ row: ZoneRow, in database: DatabaseID) -> PostgreSQLStatement {
+      PostgreSQLStatement(
+        """
+        INSERT INTO cloudsync.zones (database, owner, name, changed_at, body)
+        VALUES ($1, $2, $3, $4, $5) ON CONFLICT (database, owner, name)
+        DO UPDATE SET changed_at = excluded.changed_at, body = excluded.body
+        """,
+        values(row.id, database) + [
+          .integer(stored(row.changedAt)), .bytes(ZoneBody.close(row)),
+        ])
+    }
+
+    private static func put(
+      _ subscription: Subscription, in database: DatabaseID
+    ) -> PostgreSQLStatement {
+      let name = subscription.id.rawValue
+      let context = ChecksummedBytes.context(name)
+      return PostgreSQLStatement(
+        """
+        INSERT INTO cloudsync.subscriptions (database, name, body) VALUES ($1, $2, $3)
+        ON CONFLICT (database, name) DO UPDATE SET body = excluded.body
+        """,
+        [
+          .uuid(database.key), .text(name),
+          .bytes(ChecksummedBytes.encode(context: context) { $0.write(subscription) }),
+        ])
+    }
+
+    private static func put(_ receipt: Receipt, keeping: Int) -> [PostgreSQLStatement] {
+      let device: [PostgreSQLValue] = [.text(receipt.key.user.rawValue), .text(receipt.key.device)]
+      let body = ChecksummedBytes.encode { writer in
+        writer.write(receipt.reply)
+        if let digest = receipt.digest { writer.write(digest) }
+      }
+      return [
+        PostgreSQLStatement(
+          """
+          INSERT INTO cloudsync.receipts (user_name, device, request, body)
+          VALUES ($1, $2, $3, $4) ON CONFLICT (user_name, device, request)
+          DO UPDATE SET number = excluded.number, body = excluded.body
+          """, device + [.text(receipt.key.requestID), .bytes(body)]),
+        PostgreSQLStatement(
+          """
+          DELETE FROM cloudsync.receipts WHERE user_name = $1 AND device = $2 AND number <= (
+            SELECT number FROM cloudsync.receipts WHERE user_name = $1 AND device = $2
+            ORDER BY number DESC LIMIT 1 OFFSET $3)
+          """, device + [.integer(Int64(max(0, keeping)))]),
+      ]
+    }
+
+    private static func put(_ row: RecordTypeRow) -> PostgreSQLStatement {
+      putType(row.id, RecordTypeBody.close(row))
+    }
+
+    private static func put(_ row: SchemaRow) -> PostgreSQLStatement {
+      let context = ChecksummedBytes.context(row.container, row.environment.rawValue, "")
+      return putType(
+        RecordTypeID(container: row.container, environment: row.environment, name: ""),
+        ChecksummedBytes.encode(context: context) { $0.write(row.isClosed) })
+    }
+
+    private static func putType(_ id: RecordTypeID, _ body: [UInt8]) -> PostgreSQLStatement {
+      PostgreSQLStatement(
+        """
+        INSERT INTO cloudsync.record_types (container, environment, name, body)
+        VALUES ($1, $2, $3, $4)
+        ON CONFLICT (container, environment, name) DO UPDATE SET body = excluded.body
+        """,
+        [.text(id.container), .text(id.environment.rawValue), .text(id.name), .bytes(body)])
+    }
+
+    private static func removeRecords(
+      of zone: ZoneID, in database: DatabaseID
+    ) -> [PostgreSQLStatement] {
+      [
+        PostgreSQLStatement(
+          "DELETE FROM cloudsync.records WHERE database = $1 AND owner = $2 AND zone = $3",
+          values(zone, database)),
+        PostgreSQLStatement(
+          """
+          DELETE FROM cloudsync.links
+          WHERE database = $1 AND holder_owner = $2 AND holder_zone = $3
+          """, values(zone, database)),
+        PostgreSQLStatement(
+          """
+          WITH gone AS (
+            DELETE FROM cloudsync.file_uses WHERE database = $1 AND owner = $2 AND zone = $3
+            RETURNING checksum)
+          INSERT INTO cloudsync.file_candidates SELECT DISTINCT checksum FROM gone
+          ON CONFLICT DO NOTHING
+          """, values(zone, database)),
+      ]
+    }
+  }
+
+  extension StorageChange {
+    /// The database whose row must exist before the change is applied; `nil` if there is none.
+    fileprivate var namedDatabase: DatabaseID? {
+      switch self {
+      case .putDatabase(let row): row.id
+      case .putZone(_, let database), .putSubscription(_, let database): database
+      default: nil
+      }
+    }
+
+    /// Whether a file may have no use after the change.
+    fileprivate var mayFreeFiles: Bool {
+      switch self {
+      case .removeRecords, .putUpload, .removeUpload: true
+      default: false
+      }
+    }
+  }
+
+  /// The records of one zone that are written together, each at most once.
+  private struct RecordWrites {
+    let zone: ZoneID
+    let database: DatabaseID
+    private var rows: [RecordRow] = []
+    private var positions: [String: Int] = [:]
+    /// The names of records whose stored links are removed.
+    var linked: [String] = []
+    /// The names of records whose stored uses of files are removed.
+    var holdingFiles: [String] = []
+
+    init(zone: ZoneID, database: DatabaseID) {
+      self.zone = zone
+      self.database = database
+    }
+
+    /// Adds a row; of two with the same name the later one is written.
+    mutating func append(_ row: RecordRow) {
+      if let position = positions.updateValue(rows.count, forKey: row.id.name) {
+        rows[position] = row
+        positions[row.id.name] = position
+      } else {
+        rows.append(row)
+      }
+    }
+
+    var statements: [PostgreSQLStatement] {
+      let place = PostgreSQLStorage.values(zone, database)
+      var statements = [
+        PostgreSQLStatement(
+          """
+          INSERT INTO cloudsync.records
+            (database, owner, zone, name, feed, changed_at, is_live, type, body)
+          SELECT $1, $2, $3, name, $4, changed_at, is_live, type, body
+          FROM unnest($5::text[], $6::bigint[], $7::boolean[], $8::text[], $9::bytea[])
+            AS new (name, changed_at, is_live, type, body)
+          ON CONFLICT (database, owner, zone, name) DO UPDATE SET
+            changed_at = excluded.changed_at, is_live = excluded.is_live, type = excluded.type,
+            body = excluded.body
+          """,
+          place + [
+            .uuid(zone.feed), .texts(rows.map(\.id.name)),
+            .integers(rows.map { stored($0.changedAt) }), .bools(rows.map { $0.record != nil }),
+            .texts(rows.map(\.type)), .byteArrays(rows.map(RecordBody.close)),
+          ])
+      ]
+      if !linked.isEmpty {
+        statements.append(
+          PostgreSQLStatement(
+            """
+            DELETE FROM cloudsync.links
+            WHERE database = $1 AND holder_owner = $2 AND holder_zone = $3 AND holder = ANY($4)
+            """, place + [.texts(linked)]))
+      }
+      let links = rows.flatMap { row in
+        (row.record?.links ?? []).map { (holder: row.id.name, target: $0.target, kind: $0.kind) }
+      }
+      if !links.isEmpty {
+        statements.append(
+          PostgreSQLStatement(
+            """
+            INSERT INTO cloudsync.links
+              (database, owner, zone, target, holder_owner, holder_zone, holder, kind)
+            SELECT $1, owner, zone, target, $2, $3, holder, kind
+            FROM unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[])
+              AS new (owner, zone, target, holder, kind)
+            ON CONFLICT DO NOTHING
+            """,
+            place + [
+              .texts(links.map(\.target.zone.owner)), .texts(links.map(\.target.zone.name)),
+              .texts(links.map(\.target.name)), .texts(links.map(\.holder)),
+              .integers(links.map { Int64($0.kind.rawValue) }),
+            ]))
+      }
+      return statements + fileUses(place)
+    }
+
+    /// New uses are noted before old ones go, so that a file in both never seems unused.
+    private func fileUses(_ place: [PostgreSQLValue]) -> [PostgreSQLStatement] {
+      let uses = rows.flatMap { row in
+        (row.record?.assetChecksums ?? []).map { (holder: row.id.name, checksum: $0) }
+      }
+      let values = place + [.texts(uses.map(\.holder)), .texts(uses.map(\.checksum))]
+      var statements: [PostgreSQLStatement] = []
+      if !uses.isEmpty {
+        statements.append(
+          PostgreSQLStatement(
+            """
+            INSERT INTO cloudsync.file_uses (database, owner, zone, holder, checksum)
+            SELECT $1, $2, $3, holder, checksum FROM unnest($4::text[], $5::text[])
+              AS new (holder, checksum)
+            ON CONFLICT DO NOTHING
+            """, values))
+      }
+      guard !holdingFiles.isEmpty else { return statements }
+      statements.append(
+        PostgreSQLStatement(
+          """
+          WITH gone AS (
+            DELETE FROM cloudsync.file_uses AS old
+            WHERE database = $1 AND owner = $2 AND zone = $3 AND holder = ANY($6)
+              AND NOT EXISTS (
+                SELECT 1 FROM unnest($4::text[], $5::text[]) AS new (holder, checksum)
+                WHERE new.holder = old.holder AND new.checksum = old.checksum)
+            RETURNING checksum)
+          INSERT INTO cloudsync.file_candidates SELECT DISTINCT checksum FROM gone
+          ON CONFLICT DO NOTHING
+          """, values + [.texts(holdingFiles)]))
+      return statements
+    }
+  }
+#endif

@@ -1,0 +1,378 @@
+#if PostgreSQL
+  public import CloudMachine
+  import CloudProtocol
+  import PostgreSQL
+  import Records
+
+  /// Stores the cloud's rows in a PostgreSQL database, which several servers may use at once.
+  ///
+  /// A transaction that writes locks the rows of its databases before it reads. Rows that were read
+  /// or foreseen are kept until the transaction ends; its changes are sent together with `COMMIT`.
+  /// A commit is durable when it returns, as far as the server's `synchronous_commit` says.
+  ///
+  /// Isolation: not thread-safe, as `CloudStorage` allows.
+  public final class PostgreSQLStorage: CloudStorage {
+    private let address: String
+    private let patience: Duration
+    private var connection: PostgreSQLConnection?
+    /// The running transaction.
+    private var running: Running?
+    /// The databases that the next transaction locks first: it runs again one that locked them
+    /// after it had read from them.
+    private var locksNext: Set<DatabaseID> = []
+    /// Whether the next plan that claims to be complete is not trusted: the last one was not.
+    private var distrustsPlans = false
+    /// The number of round trips of earlier connections.
+    private var earlierRoundTrips = 0
+    /// The number that `dataVersion()` returns, and the view of transactions that it stands for.
+    private var version: Int64 = 0
+    private var snapshot: String?
+
+    /// The state of a transaction.
+    private struct Running {
+      var isBegun = false
+      var mode = Mode.writing
+      /// Changes that were committed by the server and are not sent yet.
+      var pending: [StorageChange] = []
+      var rows = PostgreSQLRowCache()
+      /// Written records of which it is not known what they replaced.
+      var unknown: Set<PostgreSQLRowCache.Key<RecordID>> = []
+      /// Written records that replaced one with links, or with files.
+      var linked: Set<PostgreSQLRowCache.Key<RecordID>> = []
+      var holdingFiles: Set<PostgreSQLRowCache.Key<RecordID>> = []
+      /// The error of a nested transaction, which rolls back the whole.
+      var fault: (any Error)?
+      var hasChanges = false
+      /// The databases from which rows were read without a lock.
+      var read: Set<DatabaseID> = []
+      /// Whether the transaction ended in the database with what was foreseen.
+      var isOver = false
+    }
+
+    private enum Mode {
+      case reading
+      case writing
+
+      var begin: String {
+        switch self {
+        case .reading: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+        case .writing: "BEGIN ISOLATION LEVEL READ COMMITTED"
+        }
+      }
+    }
+
+    /// Connects to a database, and creates the tables if it has none.
+    ///
+    /// - Parameters:
+    ///   - address: a connection string of libpq, such as `postgresql://user@host/name`.
+    ///   - identity: the identity of a new database; an existing one keeps its own.
+    ///   - patience: how long the database may take for an answer.
+    /// - Throws: `PostgreSQLStorageError` if the database can't be used.
+    public convenience init(
+      _ address: String, identity: UInt64 = .random(in: 0...(.max)),
+      patience: Duration = .seconds(30)
+    ) throws {
+      try self.init(address, identity: identity, secret: .random(), patience: patience)
+    }
+
+    init(
+      _ address: String, identity: UInt64, secret: StorageSecret, patience: Duration = .seconds(30)
+    ) throws {
+      self.address = address
+      self.patience = patience
+      do {
+        let connection = try PostgreSQLConnection(address, patience: patience)
+        try PostgreSQLLayout.prepare(connection, identity: identity, secret: secret)
+        self.connection = connection
+      } catch let error as PostgreSQLError {
+        throw PostgreSQLStorageError("the database can't be used: \(error)")
+      }
+    }
+
+    /// A storage in the same database, with a connection of its own that it opens when needed.
+    init(like other: PostgreSQLStorage) {
+      address = other.address
+      patience = other.patience
+    }
+
+    /// Closes the connection.
+    public func close() throws {
+      connection?.close()
+      connection = nil
+    }
+
+    /// The number of round trips to the database so far.
+    package var roundTrips: Int { earlierRoundTrips + (connection?.roundTrips ?? 0) }
+
+    /// The number of reads that a running transaction made and that were not foreseen.
+    package private(set) var misses = 0
+
+    // MARK: Transactions
+
+    /// Runs `body` as one transaction; a nested transaction is part of the outer one.
+    public func transaction<Value>(_ body: () throws -> Value) throws -> Value {
+      guard running == nil else {
+        do { return try body() } catch {
+          if running?.fault == nil { running?.fault = error }
+          throw error
+        }
+      }
+      running = Running()
+      defer { running = nil }
+      do {
+        if !locksNext.isEmpty {
+          var plan = ReadPlan()
+          plan.databases = locksNext.sorted()
+          locksNext = []
+          try foresee { plan }
+        }
+        let value = try body()
+        if let fault = running?.fault { throw fault }
+        try finish()
+        return value
+      } catch {
+        rollBack()
+        throw Self.translated(error)
+      }
+    }
+
+    private func finish() throws {
+      guard let ended = running, ended.isBegun || !ended.pending.isEmpty else { return }
+      try sendFiles(of: ended.pending)
+      let writes = try writes(ended.pending)
+      running?.pending = []
+      do {
+        _ = try exchange(
+          (running?.isBegun == true ? [] : [PostgreSQLStatement(ended.mode.begin)])
+            + writes + [PostgreSQLStatement("COMMIT")])
+      } catch var error as PostgreSQLError {
+        error.isOutcomeUnknown = error.isConnectionLost && ended.hasChanges
+        throw error
+      }
+      running?.isBegun = false
+      if connection?.hasWarning == true, ended.hasChanges {
+        // The commit may be on this server alone and be lost with it.
+        drop()
+        var error = PostgreSQLError("the database did not confirm the commit on its standby")
+        error.isOutcomeUnknown = true
+        throw error
+      }
+    }
+
+    private func rollBack() {
+      guard running?.isBegun == true, let connection, !connection.isClosed else { return }
+      if (try? connection.run([PostgreSQLStatement("ROLLBACK")])) == nil { drop() }
+    }
+
+    /// Notes the changes of a request; they are sent with the next read or the end.
+    public func commit(_ changes: [StorageChange]) throws {
+      guard running != nil else { return try transaction { try commit(changes) } }
+      running?.hasChanges = true
+      try lockTypes(in: changes)
+      running?.pending += changes
+      for change in changes {
+        note(change)
+        running?.rows.apply(change)
+      }
+      if let count = running?.pending.count, count >= Self.mostPending { try sendPending() }
+    }
+
+    /// The number of changes of which a transaction, such as an import, sends some before its end.
+    private static let mostPending = 5_000
+
+    /// Sends the changes so far, and forgets the rows that would fill the memory.
+    private func sendPending() throws {
+      _ = try fetch([])
+      running?.rows.records = [:]
+      running?.rows.links = [:]
+      running?.rows.receipts = [:]
+      running?.unknown = []
+      running?.linked = []
+      running?.holdingFiles = []
+    }
+
+    /// Notes that a transaction reads from a database whose row it may lock later.
+    func noteRead(_ database: DatabaseID) {
+      if locks, rows.databases[database] == nil { running?.read.insert(database) }
+    }
+
+    /// Runs the transaction again if it read from a database that it locks only now: what it read
+    /// may have changed since.
+    func noteLock(_ database: DatabaseID) throws {
+      guard let running, running.read.contains(database) else { return }
+      locksNext = Set(running.rows.databases.keys).union([database])
+      throw PostgreSQLError(state: "40001", "a database was read before it was locked")
+    }
+
+    /// Locks record types that are about to change, which all accounts share.
+    ///
+    /// - Throws: A conflict, if one is not as it was read.
+    private func lockTypes(in changes: [StorageChange]) throws {
+      for case .putRecordType(let row) in changes {
+        guard let known = rows.recordTypes[row.id] else { continue }
+        let id: [PostgreSQLValue] = [
+          .text(row.id.container), .text(row.id.environment.rawValue), .text(row.id.name),
+        ]
+        let stored = try runNow([
+          PostgreSQLStatement(
+            """
+            INSERT INTO cloudsync.record_types (container, environment, name, body)
+            VALUES ($1, $2, $3, '') ON CONFLICT DO NOTHING
+            """, id),
+          PostgreSQLStatement(
+            """
+            SELECT body FROM cloudsync.record_types
+            WHERE container = $1 AND environment = $2 AND name = $3 FOR UPDATE
+            """, id),
+        ])[1].first { try $0.bytes(0) }
+        guard stored == known.map(RecordTypeBody.close) ?? [] else {
+          throw PostgreSQLError(state: "40001", "a record type was changed by another server")
+        }
+      }
+    }
+
+    /// Notes what is known about the row that a change replaces, so that less need be removed.
+    private func note(_ change: StorageChange) {
+      guard case .putRecord(let row, let database) = change else { return }
+      let key = PostgreSQLRowCache.Key(row.id, database)
+      guard let known = running?.rows.records[key] else {
+        running?.unknown.insert(key)
+        return
+      }
+      if let old = known?.record {
+        if !old.links.isEmpty { running?.linked.insert(key) }
+        if !old.assetChecksums.isEmpty { running?.holdingFiles.insert(key) }
+      }
+    }
+
+    /// Whether links from a record may be stored.
+    func mayLink(_ id: RecordID, in database: DatabaseID) -> Bool {
+      let key = PostgreSQLRowCache.Key(id, database)
+      return running.map { $0.unknown.contains(key) || $0.linked.contains(key) } ?? true
+    }
+
+    /// Whether uses of files by a record may be stored.
+    func mayHoldFiles(_ id: RecordID, in database: DatabaseID) -> Bool {
+      let key = PostgreSQLRowCache.Key(id, database)
+      return running.map { $0.unknown.contains(key) || $0.holdingFiles.contains(key) } ?? true
+    }
+
+    /// The rows of the running transaction.
+    var rows: PostgreSQLRowCache {
+      get { running?.rows ?? PostgreSQLRowCache() }
+      set { running?.rows = newValue }
+    }
+
+    /// Whether reads lock what a writing transaction must not lose.
+    var locks: Bool { running.map { $0.mode == .writing } ?? false }
+
+    /// Declares that the running transaction changes nothing.
+    func readOnly() {
+      if running?.isBegun == false { running?.mode = .reading }
+    }
+
+    // MARK: Statements
+
+    /// Runs statements that read and were not foreseen, after all changes so far.
+    func read(_ statements: [PostgreSQLStatement]) throws -> [PostgreSQLRows] {
+      if running != nil { misses += 1 }
+      return try fetch(statements)
+    }
+
+    /// Runs the statements of a plan; a complete one is a transaction in one round trip.
+    func fetch(
+      _ statements: [PostgreSQLStatement], isComplete: Bool
+    ) throws -> [PostgreSQLRows] {
+      defer { distrustsPlans = false }
+      guard isComplete, !distrustsPlans, let transaction = running, !transaction.isBegun,
+        transaction.mode == .reading
+      else { return try fetch(statements) }
+      let begin = PostgreSQLStatement(transaction.mode.begin)
+      let rows = try exchange([begin] + statements + [PostgreSQLStatement("COMMIT")])
+      running?.isOver = true
+      return Array(rows.dropFirst().dropLast())
+    }
+
+    /// Runs statements that read, after all changes so far.
+    func fetch(_ statements: [PostgreSQLStatement]) throws -> [PostgreSQLRows] {
+      guard let transaction = running else { return try exchange(statements) }
+      if transaction.isOver {
+        // What was read before belongs to another state of the database.
+        distrustsPlans = true
+        throw PostgreSQLError(state: "40001", "the transaction reads more than was foreseen")
+      }
+      if !transaction.pending.isEmpty { try sendFiles(of: transaction.pending) }
+      var before = try writes(transaction.pending)
+      running?.pending = []
+      if running?.isBegun == false {
+        before.insert(PostgreSQLStatement(transaction.mode.begin), at: 0)
+      }
+      let rows = try exchange(before + statements)
+      running?.isBegun = true
+      return Array(rows.dropFirst(before.count))
+    }
+
+    /// Runs one statement that reads.
+    func read(_ sql: String, _ values: [PostgreSQLValue]) throws -> PostgreSQLRows {
+      try read([PostgreSQLStatement(sql, values)])[0]
+    }
+
+    /// Runs statements in the running transaction at once, without the pending changes.
+    func runNow(_ statements: [PostgreSQLStatement]) throws -> [PostgreSQLRows] {
+      var before: [PostgreSQLStatement] = []
+      if let running, !running.isBegun { before = [PostgreSQLStatement(running.mode.begin)] }
+      let rows = try exchange(before + statements)
+      if running != nil { running?.isBegun = true }
+      return Array(rows.dropFirst(before.count))
+    }
+
+    private func exchange(_ statements: [PostgreSQLStatement]) throws -> [PostgreSQLRows] {
+      if connection?.isClosed != false {
+        guard running?.isBegun != true else {
+          throw PostgreSQLError("the connection to the database was lost")
+        }
+        earlierRoundTrips += connection?.roundTrips ?? 0
+        connection = try PostgreSQLConnection(address, patience: patience)
+      }
+      guard let connection else { throw PostgreSQLError("there is no connection") }
+      return try connection.run(statements)
+    }
+
+    private func drop() {
+      connection?.close()
+    }
+
+    /// A number that changes when any transaction of the database server ends that wrote something.
+    ///
+    /// Outside of a transaction it is read anew; within one it stays the same.
+    public func dataVersion() throws -> Int64? {
+      guard running == nil else { return version }
+      let snapshot = try read("SELECT pg_current_snapshot()::text", []).first { try $0.text(0) }
+      if snapshot != self.snapshot {
+        self.snapshot = snapshot
+        version += 1
+      }
+      return version
+    }
+
+    /// The error for the server: one that may pass is a `TransactionConflict`.
+    private static func translated(_ error: any Error) -> any Error {
+      switch error {
+      case let error as PostgreSQLError:
+        if error.isOutcomeUnknown {
+          return CloudError(
+            .serviceUnavailable, "it is unknown whether the change was stored: \(error)",
+            retryAfter: 1)
+        }
+        let isPassing = error.isConflict || error.isConnectionLost
+        let answer = CloudError(
+          isPassing || error.state?.hasPrefix("53") == true ? .serviceUnavailable : .internalError,
+          "the database failed: \(error)", retryAfter: isPassing ? 1 : nil)
+        return isPassing ? TransactionConflict(error: answer) : answer
+      case let error as ByteFormatError:
+        return CloudError(.internalError, "the database is damaged: \(error.description)")
+      default: return error
+      }
+    }
+  }
+#endif

@@ -1,0 +1,247 @@
+#if PostgreSQL
+  import CLibPQ
+
+  /// A connection to a PostgreSQL server, which sends several statements in one round trip.
+  ///
+  /// Statements are prepared at their first use. After an error that loses the connection every
+  /// later call fails.
+  ///
+  /// Isolation: not thread-safe.
+  package final class PostgreSQLConnection {
+    private var handle: OpaquePointer?
+    /// The names of the prepared statements by their SQL.
+    private var names: [String: String] = [:]
+    /// The number of names that were given.
+    private var nameCount = 0
+    private let patience: Duration
+    /// Whether the server sent a warning since `run` began.
+    private let warning = UnsafeMutablePointer<CInt>.allocate(capacity: 1)
+
+    /// The number of exchanges with the server.
+    package private(set) var roundTrips = 0
+
+    /// Whether the last `run` got a warning, such as a commit that no standby has confirmed.
+    package var hasWarning: Bool { warning.pointee != 0 }
+
+    /// Connects to the server that `address`, a connection string of libpq, names.
+    ///
+    /// Unless the address says otherwise, only a server that takes writes is accepted, and
+    /// connecting takes at most 10 seconds for each host.
+    ///
+    /// - Parameter patience: how long an exchange may take; then the connection is closed.
+    package init(_ address: String, patience: Duration) throws(PostgreSQLError) {
+      self.patience = patience
+      warning.initialize(to: 0)
+      let parameters = [
+        ("connect_timeout", "10"), ("target_session_attrs", "read-write"),
+        ("application_name", "cloudsync"), ("dbname", address), ("client_encoding", "UTF8"),
+      ]
+      handle = parameters.withCStrings { PQconnectdbParams($0, $1, 1) }
+      guard let handle, PQstatus(handle) == CONNECTION_OK else {
+        let message = handle.map { String(cString: PQerrorMessage($0)) } ?? "no memory"
+        close()
+        throw PostgreSQLError(message)
+      }
+      cloudsync_note_warnings(handle, warning)
+      PQsetnonblocking(handle, 1)
+      PQenterPipelineMode(handle)
+    }
+
+    deinit {
+      close()
+      warning.deallocate()
+    }
+
+    /// Closes the connection; a transaction that runs is rolled back by the server.
+    package func close() {
+      if let handle { PQfinish(handle) }
+      handle = nil
+    }
+
+    /// Whether the connection was closed or lost.
+    package var isClosed: Bool { handle == nil }
+
+    /// Runs statements in order in one round trip, and returns the rows of each.
+    ///
+    /// After one that fails the others are not run. Without a transaction that was begun, all of
+    /// them are one transaction.
+    package func run(
+      _ statements: [PostgreSQLStatement]
+    ) throws(PostgreSQLError) -> [PostgreSQLRows] {
+      guard let handle else { throw PostgreSQLError("the connection is closed") }
+      roundTrips += 1
+      warning.pointee = 0
+      var steps: [Step] = []
+      for statement in statements { try send(statement, on: handle, &steps) }
+      guard PQpipelineSync(handle) == 1 else { throw lost(handle) }
+      let deadline = ContinuousClock.now + patience
+      var rows: [PostgreSQLRows] = []
+      var failure: PostgreSQLError?
+      for step in steps {
+        let result = try next(handle, before: deadline)
+        switch PQresultStatus(result) {
+        case PGRES_TUPLES_OK, PGRES_COMMAND_OK:
+          if case .preparation(let sql, let name) = step { names[sql] = name }
+          let found = PostgreSQLRows(result)
+          if case .execution = step { rows.append(found) }
+        default:
+          failure = failure ?? error(of: result)
+          PQclear(result)
+        }
+        try expectEnd(handle, before: deadline)
+      }
+      let end = try next(handle, before: deadline)
+      defer { PQclear(end) }
+      guard PQresultStatus(end) == PGRES_PIPELINE_SYNC else { throw lost(handle) }
+      if let failure {
+        if failure.isConnectionLost { close() }
+        throw failure
+      }
+      return rows
+    }
+
+    /// Runs statements without parameters and without preparing them, for the layout.
+    package func execute(_ sql: [String]) throws(PostgreSQLError) {
+      _ = try run(sql.map { PostgreSQLStatement($0) })
+    }
+
+    /// Waits for notifications of channels that the connection listens to.
+    ///
+    /// - Parameter time: how long to wait for the first one.
+    /// - Returns: The payloads; empty if none came in time.
+    package func notifications(within time: Duration) throws(PostgreSQLError) -> [String] {
+      guard let handle else { throw PostgreSQLError("the connection is closed") }
+      var payloads: [String] = []
+      let found = cloudsync_wait(PQsocket(handle), 0, CInt(clamping: Int(time / .milliseconds(1))))
+      guard found <= 0 || PQconsumeInput(handle) == 1 else { throw lost(handle) }
+      while let notification = PQnotifies(handle) {
+        payloads.append(String(cString: notification.pointee.extra))
+        PQfreemem(notification)
+      }
+      return payloads
+    }
+
+    /// What a result belongs to.
+    private enum Step {
+      case preparation(sql: String, name: String)
+      case execution
+    }
+
+    private func send(
+      _ statement: PostgreSQLStatement, on handle: OpaquePointer, _ steps: inout [Step]
+    ) throws(PostgreSQLError) {
+      let types = statement.values.map(\.type)
+      let count = CInt(clamping: types.count)
+      let known = names[statement.sql] ?? Self.name(of: statement.sql, in: steps)
+      let name = known ?? "s\(nameCount)"
+      if known == nil {
+        nameCount += 1
+        guard PQsendPrepare(handle, name, statement.sql, count, types) == 1 else {
+          throw lost(handle)
+        }
+        steps.append(.preparation(sql: statement.sql, name: name))
+      }
+      let sent = statement.values.withBinary { values, lengths, formats in
+        PQsendQueryPrepared(handle, name, count, values, lengths, formats, 1)
+      }
+      guard sent == 1 else { throw lost(handle) }
+      steps.append(.execution)
+    }
+
+    private static func name(of sql: String, in steps: [Step]) -> String? {
+      for case .preparation(sql, let name) in steps { return name }
+      return nil
+    }
+
+    /// The next result; waits for it until `deadline`.
+    private func next(
+      _ handle: OpaquePointer, before deadline: ContinuousClock.Instant
+    ) throws(PostgreSQLError) -> OpaquePointer {
+      try wait(handle, before: deadline)
+      guard let result = PQgetResult(handle) else { throw lost(handle) }
+      return result
+    }
+
+    private func expectEnd(
+      _ handle: OpaquePointer, before deadline: ContinuousClock.Instant
+    ) throws(PostgreSQLError) {
+      try wait(handle, before: deadline)
+      guard PQgetResult(handle) == nil else { throw lost(handle) }
+    }
+
+    private func wait(
+      _ handle: OpaquePointer, before deadline: ContinuousClock.Instant
+    ) throws(PostgreSQLError) {
+      while true {
+        let unsent = PQflush(handle)
+        guard unsent >= 0 else { throw lost(handle) }
+        if unsent == 0, PQisBusy(handle) == 0 { return }
+        let left = (deadline - ContinuousClock.now) / .milliseconds(1)
+        guard left > 0 else {
+          // Cancelling would make an unfinished COMMIT look like one that succeeded.
+          close()
+          throw PostgreSQLError("the database did not answer in time")
+        }
+        let found = cloudsync_wait(PQsocket(handle), unsent, CInt(min(left, 1_000)) + 1)
+        guard found <= 0 || PQconsumeInput(handle) == 1 else { throw lost(handle) }
+      }
+    }
+
+    private func error(of result: OpaquePointer) -> PostgreSQLError {
+      let message = cloudsync_message(result) ?? UnsafePointer(PQresultErrorMessage(result))
+      return PostgreSQLError(
+        state: cloudsync_state(result).map { String(cString: $0) },
+        message.map { String(cString: $0) } ?? "unknown")
+    }
+
+    /// Closes the connection and returns the error.
+    private func lost(_ handle: OpaquePointer) -> PostgreSQLError {
+      let error = PostgreSQLError(String(cString: PQerrorMessage(handle)))
+      close()
+      return error
+    }
+  }
+
+  extension [PostgreSQLValue] {
+    /// Calls `body` with the values, their lengths and their formats, as libpq takes them.
+    fileprivate func withBinary<Result>(
+      _ body: ([UnsafePointer<CChar>?], [CInt], [CInt]) -> Result
+    ) -> Result {
+      var bytes: [CChar] = [0]
+      var places: [Int?] = []
+      var lengths: [CInt] = []
+      for value in self {
+        let content = value.bytes
+        places.append(content == nil ? nil : bytes.count)
+        lengths.append(CInt(clamping: content?.count ?? 0))
+        content?.withUnsafeBytes { bytes.append(contentsOf: $0.bindMemory(to: CChar.self)) }
+        bytes.append(0)
+      }
+      return bytes.withUnsafeBufferPointer { buffer in
+        let values = places.map { place in place.flatMap { buffer.baseAddress?.advanced(by: $0) } }
+        return body(values, lengths, Array<CInt>(repeating: 1, count: count))
+      }
+    }
+  }
+
+  extension [(String, String)] {
+    /// Calls `body` with the keywords and the values as C strings that `NULL` ends.
+    fileprivate func withCStrings<Result>(
+      _ body: ([UnsafePointer<CChar>?], [UnsafePointer<CChar>?]) -> Result
+    ) -> Result {
+      var bytes: [CChar] = []
+      var places: [(keyword: Int, value: Int)] = []
+      for (keyword, value) in self {
+        let start = bytes.count
+        bytes += keyword.utf8CString
+        places.append((start, bytes.count))
+        bytes += value.utf8CString
+      }
+      return bytes.withUnsafeBufferPointer { buffer in
+        body(
+          places.map { buffer.baseAddress?.advanced(by: $0.keyword) } + [nil],
+          places.map { buffer.baseAddress?.advanced(by: $0.value) } + [nil])
+      }
+    }
+  }
+#endif

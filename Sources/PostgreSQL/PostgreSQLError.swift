@@ -1,0 +1,32 @@
+#if PostgreSQL
+  /// An error of PostgreSQL or of the connection to it, without values of a statement.
+  package struct PostgreSQLError: Error, Hashable, Sendable {
+    /// The five characters of SQLSTATE, such as `40001`; `nil` if the connection failed.
+    package var state: String?
+    /// The server's message, or the library's.
+    package var message: String
+    /// Whether it is unknown if a transaction whose `COMMIT` was sent is in the database.
+    package var isOutcomeUnknown = false
+
+    /// Creates an error.
+    package init(state: String? = nil, _ message: String) {
+      self.state = state
+      self.message = message.split(separator: "\n").first.map(String.init) ?? "unknown"
+    }
+
+    /// Whether the connection can't be used any more.
+    package var isConnectionLost: Bool {
+      guard let state else { return true }
+      // 08: the connection; 57P01 to 57P03: the server stops or starts.
+      return state.hasPrefix("08") || state.hasPrefix("57P")
+    }
+
+    /// Whether the same transaction may succeed when it is run again: a conflict or a deadlock.
+    package var isConflict: Bool { state == "40001" || state == "40P01" }
+  }
+
+  extension PostgreSQLError: CustomStringConvertible {
+    /// The message with the code.
+    package var description: String { state.map { "\(message) (SQLSTATE \($0))" } ?? message }
+  }
+#endif

@@ -1,0 +1,102 @@
+import CloudMachine
+import CloudProtocol
+import Foundation
+import Records
+import SQLite
+import Testing
+
+@testable import LoopbackServer
+
+/// The space of a server's file, and files that may not be written.
+@Suite("Space of a server's file")
+struct ServerFileSpaceTests {
+  private static let megabyte = 1 << 20
+
+  private func upload(_ name: String, _ storage: SQLiteStorage) throws {
+    let content = (0..<Self.megabyte).map { UInt8(truncatingIfNeeded: $0 ^ $0 >> 8) }
+    let row = UploadRow(
+      receipt: name, user: UserID("u"),
+      recordType: RecordTypeID(container: "c", environment: .development, name: "T"), key: "f",
+      checksum: name, size: content.count, time: Timestamp(secondsSinceReferenceDate: 0))
+    try storage.transaction {
+      try storage.commit([.putUpload(row, content: AssetContent(content))])
+    }
+  }
+
+  /// The size of the file with its log.
+  private func size(_ file: TemporaryFile) throws -> Int {
+    try FileManager.default.contentsOfDirectory(atPath: file.folder.path).reduce(0) { sum, name in
+      guard !name.hasSuffix("-shm") else { return sum }
+      let path = file.folder.appendingPathComponent(name).path
+      return sum + (try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0)
+    }
+  }
+
+  @Test("Removed files give their space back, and those that stay are whole")
+  func removedFilesGiveSpaceBack() throws {
+    let file = try TemporaryFile()
+    defer { file.remove() }
+    let storage = try SQLiteStorage(path: file.path, identity: 1)
+    for number in 0..<48 { try upload("\(number)", storage) }
+    try storage.connection.foldLog()
+    let full = try size(file)
+    #expect(full > 48 * Self.megabyte)
+    for number in 0..<48 where number % 8 != 7 {
+      try storage.transaction { try storage.commit([.removeUpload("\(number)")]) }
+    }
+    let expected = try #require(try storage.assetContent("47"))
+    #expect(expected.count == Self.megabyte)
+    for number in 0..<48 {
+      #expect(try storage.assetContent("\(number)") == (number % 8 == 7 ? expected : nil))
+    }
+    try storage.close()
+    let left = try size(file)
+    #expect(left < 12 * Self.megabyte, "\(left) of \(full)")
+    let again = try SQLiteStorage(path: file.path, identity: 1)
+    #expect(try again.assetContent("7") == expected)
+    try again.close()
+  }
+
+  @Test(
+    "A reset gives all space back, also in a file that an older version made",
+    arguments: [false, true])
+  func resetGivesSpaceBack(isOlder: Bool) throws {
+    let file = try TemporaryFile()
+    defer { file.remove() }
+    let storage = try SQLiteStorage(path: file.path, identity: 1)
+    if isOlder { try storage.connection.execute("PRAGMA auto_vacuum = NONE; VACUUM") }
+    for number in 0..<16 { try upload("\(number)", storage) }
+    #expect(try size(file) > 16 * Self.megabyte)
+    try storage.transaction {
+      try storage.commit([.removeEverything(identity: 2, secret: .random())])
+    }
+    let left = try size(file)
+    #expect(left < Self.megabyte, "\(left)")
+    try upload("new", storage)
+    #expect(try storage.assetContent("new")?.count == Self.megabyte)
+    try storage.close()
+  }
+
+  @Test("A file that may not be written is read, and nothing is created beside it")
+  func unwritableFileIsRead() throws {
+    let file = try TemporaryFile()
+    defer { file.remove() }
+    var storage = try SQLiteStorage(path: file.path, identity: 1)
+    try upload("a", storage)
+    try storage.close()
+    let before = file.contents
+    // The system administrator may write every file, so the mode is chosen here.
+    storage = try SQLiteStorage(path: file.path, identity: 9, mode: .immutable)
+    #expect(try storage.identity() == 1)
+    #expect(try storage.transaction { try storage.upload("a") }?.size == Self.megabyte)
+    #expect(try storage.assetContent("a")?.count == Self.megabyte)
+    let error = #expect(throws: ServerFileError.self) {
+      try storage.transaction { try storage.commit([.removeUpload("a")]) }
+    }
+    #expect(error?.code == .readOnly)
+    #expect(try storage.assetContent("a")?.count == Self.megabyte)
+    #expect(file.contents == before)
+    try storage.close()
+    #expect(file.contents == before)
+  }
+}
