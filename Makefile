@@ -12,6 +12,8 @@ STORE_SEEDS ?= 2000
 SOAK ?= 300
 TAPES ?= 5000
 RUNS ?= 100000
+MUTANTS ?= 200
+MUTANT_SEED ?= 1
 # RECORD=1 stores the figures of a run in Docs/Reliability.json and in the table of its page.
 WRITE = $(if $(RECORD),--write Docs/Reliability.json)
 SQLITE_INSTALL = apt-get install -y libsqlite3-dev
@@ -19,7 +21,7 @@ POSTGRESQL_INSTALL = apt-get install -y --no-install-recommends libpq-dev postgr
 CLUSTER_TESTS ?= PostgreSQL|TransportTests
 
 .PHONY: help demo test cluster-test libpq check bench bench-scale bench-build simulate simulate-release \
-  simulate-stores planted soak siege differential crash fuzz fuzz-release fuzz-planted fuzz-tool \
+  simulate-stores planted mutants mutants-release soak siege differential crash fuzz fuzz-release fuzz-planted fuzz-tool \
   apple-check by-url docs thread-sanitizer address-sanitizer leaks-sanitizer sqlite format
 
 help:
@@ -37,6 +39,8 @@ help:
 	@echo 'make simulate-release  $(RELEASE_SEEDS) simulations of the state machines alone'
 	@echo 'make simulate-stores   $(STORE_SEEDS) simulations of each example store (STORE_SEEDS=n)'
 	@echo 'make planted    plant faults into a copy of the sources; each must be found'
+	@echo 'make mutants    $(MUTANTS) mechanical changes of the sources; the tests must detect them (MUTANT_SEED=s)'
+	@echo 'make mutants-release   the same with 3,000 changes'
 	@echo 'make soak       devices write for $(SOAK) s to a server that is killed every 10 s (SOAK=s)'
 	@echo 'make siege      send hostile and slow requests to the HTTP server'
 	@echo 'make differential  compare a reference with three servers in $(TAPES) runs (TAPES=n)'
@@ -101,6 +105,12 @@ simulate-stores: sqlite
 planted: sqlite
 	$(SWIFT) build --product $(VERIFY)
 	SWIFT="$(SWIFT)" "$$($(SWIFT) build --show-bin-path)/$(VERIFY)" planted $(WRITE)
+
+mutants: sqlite
+	$(SWIFT) run $(VERIFY) mutants --count $(MUTANTS) --seed $(MUTANT_SEED) $(WRITE)
+
+mutants-release: MUTANTS = 3000
+mutants-release: mutants
 
 soak: sqlite
 	$(SWIFT) run -c release $(VERIFY) soak --seconds $(SOAK) $(WRITE)

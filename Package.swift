@@ -236,10 +236,13 @@ let package = Package(
     verification(
       "Planted", ["VerificationSupport", "CommandLineKit"], exclude: ["Faults"],
       resources: [.embedInCode("help.txt")]),
+    verification(
+      "Mutants", ["Planted", "VerificationSupport", "CommandLineKit"],
+      exclude: ["equivalent.txt"], resources: [.embedInCode("help.txt")]),
     tool(
       "cloudsync-verify",
       [
-        "Simulate", "Stores", "Crash", "Soak", "Differential", "Siege", "Planted",
+        "Simulate", "Stores", "Crash", "Soak", "Differential", "Siege", "Planted", "Mutants",
         "VerificationSupport", "CommandLineKit",
       ],
       path: "Tests/Verification/Verify"),
@@ -260,7 +263,7 @@ let package = Package(
     tests("RecordsTests", ["Records", "CloudProtocol"]),
     tests("CommandLineKitTests", ["CommandLineKit"]),
     tests("SQLiteTests", ["SQLite"]),
-    tests("PlantingTests", ["Planted"]),
+    tests("PlantingTests", ["Planted", "Mutants"]),
     tests("SyncMachineTests", ["SyncMachine", "CloudProtocol", "Records"]),
     tests(
       "CloudMachineTests",

@@ -29,7 +29,7 @@ let drivers: KeyValuePairs = [
     "spreads independent worlds and processes over the cores",
   "Tests/Support/VerificationSupport/ToolProcess.swift":
     "waits for the end of a program",
-  "Tests/Verification/Planted/Verdict.swift":
+  "Tests/Verification/Planted/ProcessOutcome.swift":
     "ends a process that takes too long",
   "Sources/CloudSync/Transport/HTTP/LoopbackConnectionPool.swift":
     "connections to servers of this machine, each waited for on a thread",
