@@ -64,7 +64,7 @@ struct Mutant: Hashable, Sendable {
     let name = Mutant.operatorText(number)
     let isLazy = operation.precedence.hasPrefix("Logical")
     let second = isLazy ? "@autoclosure () throws -> Bool" : "T"
-    let call = isLazy ? "try second()" : "second"
+    let call = isLazy ? "second()" : "second"
     let parameter = isLazy ? "" : "<T: \(operation.operand)>"
     return """
       infix operator \(name): \(operation.precedence)

@@ -29,18 +29,28 @@ struct MutatedCopy {
           "--package-path", folder.path, "-Xswiftc", "-continue-building-after-errors",
         ], environment: ["CLOUDSYNC_STRICT": "0"], seconds: 3_600)
       if outcome.status == 0 { return mutants }
-      let wrong = places.filter { place in
-        outcome.output.matches(of: /([^ \n]+\.swift):(\d+):\d+: error:/).contains { match in
-          match.output.1.hasSuffix(place.path)
-            && place.lines.contains(Int(match.output.2) ?? 0)
-        }
-      }.map(\.number)
+      let wrong = wrongMutants(outcome.output, places)
       guard !wrong.isEmpty else {
         throw PlantingError("the copy can't be built:\n\(outcome.output.suffix(4_000))")
       }
       for number in wrong { mutants[number] = nil }
       say("\(wrong.count) mutants do not compile; \(mutants.count) are left")
     }
+  }
+
+  /// The mutants at the errors of a build; where there is none, the one before, which may leave a
+  /// function without a result.
+  private func wrongMutants(_ output: String, _ places: [Place]) -> Set<Int> {
+    var wrong: Set<Int> = []
+    for error in output.matches(of: /([^ \n]+\.swift):(\d+):\d+: error:/) {
+      let line = Int(error.output.2) ?? 0
+      let here = places.filter { error.output.1.hasSuffix("/" + $0.path) }
+      let exact = here.filter { $0.lines.contains(line) }
+      let before = here.filter { $0.lines.lowerBound < line }
+        .max { $0.lines.lowerBound < $1.lines.lowerBound }
+      wrong.formUnion((exact.isEmpty ? [before].compactMap(\.self) : exact).map(\.number))
+    }
+    return wrong
   }
 
   /// Where a mutant is in the mutated files.
