@@ -23,7 +23,7 @@ struct Mutant: Hashable, Sendable {
   var lines: ClosedRange<Int>
   /// The changed part of the file's UTF-8 bytes.
   var range: Range<Int>
-  /// The text that replaces it; `condition` and `operatorName` stand for what depends on the number.
+  /// The text that replaces it, in which `condition` and `operatorName` depend on the number.
   var replacement: String
   /// For a changed operator, the operator that replaces it and the types of its operands.
   var operation: Operation?
