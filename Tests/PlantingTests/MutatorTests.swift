@@ -29,7 +29,7 @@ struct MutatorTests {
     #expect(
       mutants("guard let a, b(c, { $0 }) else { return }", .condition, .guardRemoved) == [
         "guard let a, (b(c, { $0 })) != planted(7) else { return }",
-        "guard let a, (b(c, { $0 })) || planted(7) else { return }",
+        "guard let a, planted(7) || (b(c, { $0 })) else { return }",
       ])
     #expect(
       mutants("if case .x = y, z {\n}\nwhile w {\n}", .condition) == [

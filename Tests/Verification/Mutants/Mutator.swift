@@ -209,8 +209,13 @@ struct Mutator {
     add(
       .condition, first, last, "(\(clause)) != \(Mutant.condition)", "negated: \(brief(clause))")
     if isGuard {
+      // The condition comes first, so that it shows that the place is executed; `try` may not
+      // stand behind an operator.
+      let mayStandBehind = !tokens[first...last].contains { ["try", "await"].contains($0.text) }
       add(
-        .guardRemoved, first, last, "(\(clause)) || \(Mutant.condition)",
+        .guardRemoved, first, last,
+        mayStandBehind
+          ? "\(Mutant.condition) || (\(clause))" : "(\(clause)) || \(Mutant.condition)",
         "guard removed: \(brief(clause))")
     }
   }
