@@ -55,6 +55,8 @@ let drivers: KeyValuePairs = [
     "clients that block, each on a thread",
   "Tests/Benchmarks/Throughput/Once.swift":
     "makes a value that several benchmarks share",
+  "Tests/Verification/Soak/Relay/Relay.swift":
+    "moves the bytes of all connections that are interrupted",
   "Tests/Verification/Siege/TestedServer.swift":
     "hostile and slow clients beside each other, and one that must not notice",
 ]
