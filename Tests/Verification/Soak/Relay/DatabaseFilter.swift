@@ -2,10 +2,13 @@
 struct DatabaseFilter: RelayFilter {
   /// The state of a connection.
   private enum Phase {
+    /// The first message is not complete.
     case startup
+    /// Messages are passed on.
     case open
     /// The message `Sync` behind `COMMIT` is passed on, and its answer is not.
     case losingAnswer
+    /// The answer to `COMMIT` is passed on in part, or as a whole and nothing behind it.
     case cuttingAnswer(whole: Bool)
   }
 

@@ -54,7 +54,8 @@ extension Run {
         "\((clock.now - start).components.seconds) s: \(totals.acknowledged) writes "
           + "(+\(totals.acknowledged - last)), \(totals[.conflicts]) conflicts, "
           + "\(totals[.foundApplied]) found applied, \(totals[.fetched]) fetched, "
-          + "\(pending) pending, \(outages.withLock { $0.count }) interruptions, server \(server.megabytes) MB "
+          + "\(pending) pending, \(outages.withLock { $0.count }) interruptions, "
+          + "server \(server.megabytes) MB "
           + "\(server.descriptorText) fds, soak \(own.megabytes) MB \(own.descriptorText) fds, "
           + "\(ledger.violations.count) violations")
       last = totals.acknowledged
