@@ -13,8 +13,8 @@ final class ServerCloud: Cloud {
   private let web: LoopbackWebServer?
   private let ways: [Device: any CloudTransport]
   private let folder: URL?
-  /// Removes the database at its end.
-  private let keeper: (any Sendable)?
+  /// The database, which is removed with this object.
+  private let database: (any Sendable)?
 
   /// The place of a server's data.
   enum Place {
@@ -31,27 +31,25 @@ final class ServerCloud: Cloud {
   init(_ place: Place, isOverHTTP: Bool) throws {
     let clock = tickingClock()
     let limits = ServerCloud.limits
-    var folder: URL?
-    var keeper: (any Sendable)?
     let server: LoopbackServer
     switch place {
-    case .memory: server = LoopbackServer(clock: clock, identity: 7, limits: limits)
+    case .memory:
+      (folder, database) = (nil, nil)
+      server = LoopbackServer(clock: clock, identity: 7, limits: limits)
     case .file:
       let new = try ServerCloud.makeFolder()
-      folder = new
+      (folder, database) = (new, nil)
       server = try LoopbackServer(
         path: new.appendingPathComponent("cloud.db").path, clock: clock, identity: 7,
         limits: limits)
     #if PostgreSQL
       case .postgreSQL:
-        let database = try TemporaryDatabase()
-        keeper = database
+        let new = try TemporaryDatabase()
+        (folder, database) = (nil, new)
         server = try LoopbackServer(
-          postgreSQL: database.address, identity: 7, notifies: false, clock: clock, limits: limits)
+          postgreSQL: new.address, identity: 7, notifies: false, clock: clock, limits: limits)
     #endif
     }
-    self.folder = folder
-    self.keeper = keeper
     self.server = server
     let web = isOverHTTP ? try LoopbackWebServer(server) : nil
     self.web = web
