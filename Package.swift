@@ -215,7 +215,7 @@ let package = Package(
       "Soak",
       [
         "SimulationSupport", "CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudProtocol",
-        "SQLite", "VerificationSupport", "CommandLineKit",
+        "Records", "SQLite", "VerificationSupport", "CommandLineKit",
       ], resources: [.embedInCode("help.txt")]),
     verification(
       "Differential",

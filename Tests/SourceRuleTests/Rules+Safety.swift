@@ -55,6 +55,10 @@ let drivers: KeyValuePairs = [
     "clients that block, each on a thread",
   "Tests/Benchmarks/Throughput/Once.swift":
     "makes a value that several benchmarks share",
+  "Tests/Verification/Soak/Probe/PushTimes.swift":
+    "ends the wait for a push that does not come",
+  "Tests/Verification/Soak/Relay/Relay.swift":
+    "moves the bytes of all connections that are interrupted",
   "Tests/Verification/Siege/TestedServer.swift":
     "hostile and slow clients beside each other, and one that must not notice",
 ]

@@ -29,7 +29,11 @@ package final class ChildProcess: Sendable {
     }
     greeting = String(decoding: line, as: UTF8.self).split(whereSeparator: \.isWhitespace)
       .map(String.init)
-    if line.last != UInt8(ascii: "\n") { throw ToolError("the child process did not start") }
+    if line.last != UInt8(ascii: "\n") {
+      close(input.writing)
+      waitpid(id, nil, 0)
+      throw ToolError("the child process did not start")
+    }
   }
 
   /// In the child: prints the greeting, and returns when the input ends.

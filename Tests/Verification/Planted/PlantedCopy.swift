@@ -20,12 +20,15 @@ struct PlantedCopy {
   }
 
   /// Builds a product, and returns its program.
-  func build(_ product: String) throws -> URL {
+  ///
+  /// - Parameter isCluster: Whether it contains the storage in PostgreSQL.
+  func build(_ product: String, isCluster: Bool) throws -> URL {
     let swift = ProcessInfo.processInfo.environment["SWIFT"] ?? "swift"
-    let arguments = [
-      swift, "build", "--package-path", folder.path, "--configuration", "release", "--product",
-      product,
-    ]
+    let arguments =
+      [
+        swift, "build", "--package-path", folder.path, "--configuration", "release", "--product",
+        product,
+      ] + (isCluster ? ["--traits", "PostgreSQL"] : [])
     let outcome = try ProcessOutcome.run(arguments, seconds: 3_600)
     guard outcome.status == 0 else {
       throw PlantingError("\(product) can't be built with the faults in it:\n\(outcome.output)")

@@ -37,7 +37,9 @@ struct Verdict: Sendable {
       (finding, text) = (.nothing, "no time after \(seeds) seeds")
     } else if outcome.status < 0 {
       (finding, text) = (.fault, "ended by signal \(-outcome.status)")
-    } else if outcome.status == 1, let message = words.first {
+    } else if outcome.status == 1,
+      let message = words.first(where: { $0.hasPrefix("violation: ") }) ?? words.first
+    {
       (finding, text) = (.fault, String(message))
     } else if outcome.status == 0 {
       (finding, text) = (.nothing, "\(seeds) seeds without a violation")
