@@ -71,6 +71,9 @@ package final class StartedProcess: Sendable {
     for one in waiting { one.resume(returning: code) }
   }
 
+  /// The exit code, or the signal with a minus sign; `nil` while the process runs.
+  package var status: CInt? { state.withLock { $0.code } }
+
   /// Sends a signal, unless the process has ended.
   package func send(_ signal: CInt) {
     state.withLock { state in
