@@ -132,7 +132,8 @@ let package = Package(
       resources: [
         "console.html", "console.css", "console.js", "console-query.js", "console-form.js",
         "console-record.js", "console-tables.js", "console-records.js", "console-people.js",
-        "console-data.js", "console-faults.js", "console-feed.js",
+        "console-data.js", "console-faults.js", "console-feed.js", "console-text.js",
+        "console-zone.js",
       ].map { .embedInCode("Console/\($0)") }
         + ["html", "css", "js"].map { .embedInCode("SignIn/sign-in.\($0)") }),
     module("CloudKit", ["CloudSync", "LoopbackServer", "CloudProtocol"]),

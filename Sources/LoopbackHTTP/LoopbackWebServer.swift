@@ -2,6 +2,7 @@ public import CloudProtocol
 import Foundation
 public import LoopbackServer
 import Records
+import WebServices
 
 /// A loopback server that speaks CloudKit Web Services over HTTP.
 ///
@@ -149,33 +150,11 @@ public final class LoopbackWebServer: Sendable {
       metrics: metrics, stop: options.stopRequested)
     self.control = control
     let http = http
+    metrics.add(server.gauges)
     metrics.add([
       .init(name: "connections", help: "Open connections.") { [weak http] in
         http?.connectionCount ?? 0
       },
-      .init(name: "open_requests", help: "Requests held, delayed or being answered.") {
-        server.controls.openRequestCount
-      },
-      .init(
-        name: "storage_transactions_total", help: "Transactions of the storage.", type: "counter"
-      ) { server.storageUse.transactions },
-      .init(
-        name: "storage_seconds_total", help: "The time of the storage's transactions.",
-        type: "counter"
-      ) { server.storageUse.time / .seconds(1) },
-      .init(
-        name: "storage_conflicts_total", help: "Transactions run again after a conflict.",
-        type: "counter"
-      ) { server.storageUse.conflicts },
-      .init(name: "storage_connections", help: "Connections to the storage.") {
-        server.storageUse.connections
-      },
-      .init(name: "storage_connections_in_use", help: "Connections that a transaction uses.") {
-        server.storageUse.connectionsInUse
-      },
-      .init(
-        name: "storage_transactions_waiting", help: "Transactions that wait for a connection."
-      ) { server.storageUse.transactionsWaiting },
       .init(name: "push_queues", help: "Devices whose pushes are queued.") { courier.queueCount },
       .init(name: "pushes_waiting", help: "Pushes that no device has read.") {
         courier.waitingCount
@@ -194,11 +173,12 @@ public final class LoopbackWebServer: Sendable {
   /// - Parameters:
   ///   - account: 1 to 255 bytes without control characters.
   ///   - container: The container that the token is valid for; `nil` for all.
-  /// - Throws: `invalidArguments` for an invalid name, `networkFailure` after the server was
-  ///   closed.
+  /// - Throws: `invalidArguments` for an invalid name and for the account of a server-to-server
+  ///   key, `networkFailure` after the server was closed.
   public func webAuthToken(
     for account: String, container: String? = nil
   ) throws(CloudError) -> String {
+    try ServerKeys.checkSignIn(account)
     _ = try server.user(of: account)
     return routes.tokens.webToken(for: account, container: container)
   }
@@ -231,6 +211,51 @@ public final class LoopbackWebServer: Sendable {
       let digits = String(UInt64.random(in: 0...(.max)), radix: 16)
       return String(repeating: "0", count: 16 - digits.count) + digits
     }.joined()
+  }
+}
+
+extension LoopbackServer {
+  /// The requests and the storage, for the metrics.
+  fileprivate var gauges: [ServerMetrics.Gauge] {
+    let server = self
+    return [
+      .init(name: "open_requests", help: "Requests held, delayed or being answered.") {
+        server.controls.openRequestCount
+      },
+      .init(
+        name: "refused_items_total", help: "Items of answered requests that were refused, by code.",
+        by: "code"
+      ) { server.controls.refusedItemsByName },
+      .init(
+        name: "storage_transactions_total", help: "Transactions of the storage.", type: "counter"
+      ) { server.storageUse.transactions },
+      .init(
+        name: "storage_seconds_total", help: "The time of the storage's transactions.",
+        type: "counter"
+      ) { server.storageUse.time / .seconds(1) },
+      .init(
+        name: "storage_conflicts_total", help: "Transactions run again after a conflict.",
+        type: "counter"
+      ) { server.storageUse.conflicts },
+      .init(name: "storage_connections", help: "Connections to the storage.") {
+        server.storageUse.connections
+      },
+      .init(name: "storage_connections_in_use", help: "Connections that a transaction uses.") {
+        server.storageUse.connectionsInUse
+      },
+      .init(
+        name: "storage_transactions_waiting", help: "Transactions that wait for a connection."
+      ) { server.storageUse.transactionsWaiting },
+    ]
+  }
+}
+
+extension FaultControls {
+  /// The number of refused items by the name of their code in CloudKit Web Services.
+  fileprivate var refusedItemsByName: [String: Int] {
+    refusedItemCounts.reduce(into: [:]) { counts, element in
+      counts[Notation.errorCode(for: element.key).name, default: 0] += element.value
+    }
   }
 }
 

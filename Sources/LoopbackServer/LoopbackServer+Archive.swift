@@ -84,8 +84,9 @@ extension LoopbackServer {
 
   /// Empties the server: removes accounts, databases, record types, files and receipts.
   ///
-  /// Devices remain and get no pushes; their accounts are created again, with the same user names,
-  /// at their next request. The server gets a new identity: every earlier change token and cursor
+  /// Devices of this process, and devices that wait for pushes, remain and get none; their accounts
+  /// are created again, with the same user names, at their next request. Other devices are
+  /// forgotten. The server gets a new identity: every earlier change token and cursor
   /// is rejected as expired, and a recreated share has another URL.
   /// - Parameter identity: the number that binds tokens to the server from now on; by default a
   ///   random one. Pass an unused number to get the same tokens in every run.
@@ -103,6 +104,7 @@ extension LoopbackServer {
       }
       try storage.commit([.removeEverything(identity: next, secret: .random())])
     }
+    pushDispatcher.forgetRemoteDevices()
     controls.events.add(.replacement)
   }
 

@@ -158,7 +158,10 @@ extension ExchangeCase {
     (#"{"value":[[]],"type":"STRING_LIST"}"#, "expected type STRING_LIST"),
     (#"{"value":[1,"a"]}"#, "expected type INT64"), (#"{"value":[[1]]}"#, "expected type"),
     (#"{"value":true}"#, "fits no type"), (#"{"value":{}}"#, "fits no type"),
-    (#"{"value":1,"type":"NONSENSE"}"#, "the field type is unknown"),
+    (
+      #"{"value":1,"type":"NONSENSE"}"#,
+      "the field type 'NONSENSE' is unknown; it must be one of STRING, INT64"
+    ),
     (#"{"value":1,"type":7}"#, "'type'"),
     (#"{"value":1,"isEncrypted":1}"#, "'isEncrypted'"), ("7", "must be an object"),
     ("[]", "must be an object"), ("null", "must be an object"),

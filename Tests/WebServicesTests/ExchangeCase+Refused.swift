@@ -39,11 +39,22 @@ extension ExchangeCase {
         ("{}", "'operations'"), (#"{"operations":{}}"#, "'operations'"),
         (#"{"operations":[1]}"#, "'record'"),
         (#"{"operations":[{"operationType":"create"}]}"#, "'record'"),
-        (#"{"operations":[{"record":{"recordName":"n"}}]}"#, "'operationType'"),
-        (#"{"operations":[{"record":{"recordName":"n"},"operationType":1}]}"#, "'operationType'"),
+        (
+          #"{"operations":[{"record":{"recordName":"n"}}]}"#,
+          "'operationType' is missing: it must be text"
+        ),
+        (
+          #"{"operations":[{"record":{"recordName":"n"},"operationType":1}]}"#,
+          "'operationType' must be text"
+        ),
         (
           #"{"operations":[{"record":{"recordName":"n"},"operationType":"drop"}]}"#,
-          "'operationType'"
+          "the 'operationType' 'drop' is unknown; it must be one of create, update, forceUpdate, "
+            + "replace, forceReplace, delete, forceDelete"
+        ),
+        (
+          #"{"operations":[{"record":{"fields":{"t":"x"}},"operationType":"create"}]}"#,
+          "a field must be an object with a 'value'. Field 't'."
         ),
         (#"{"operations":[{"record":[],"operationType":"create"}]}"#, "'record'"),
         (#"{"operations":[{"record":{"recordName":1},"operationType":"create"}]}"#, "'recordName'"),
@@ -61,7 +72,7 @@ extension ExchangeCase {
         ),
         (
           #"{"operations":[{"record":{"recordName":"n"},"operationType":"delete"}]}"#,
-          "'recordChangeTag'"
+          "the operation delete needs the record's 'recordChangeTag'; forceDelete needs none"
         ),
         (
           #"{"operations":[{"record":{"recordChangeTag":7},"operationType":"update"}]}"#,
@@ -103,7 +114,7 @@ extension ExchangeCase {
       .recordsQuery,
       [
         ("{}", "'query'"), (#"{"query":[]}"#, "'query'"),
-        (#"{"query":{}}"#, "'recordType'"),
+        (#"{"query":{}}"#, "'recordType' is missing: it must be text"),
         (#"{"query":{"recordType":"N"},"zoneWide":1}"#, "'zoneWide'"),
         (#"{"query":{"recordType":"N"},"resultsLimit":"x"}"#, "'resultsLimit'"),
         (#"{"query":{"recordType":"N"},"resultsLimit":1.5}"#, "'resultsLimit'"),
@@ -111,7 +122,10 @@ extension ExchangeCase {
         (#"{"query":{"recordType":"N"},"continuationMarker":1}"#, "'continuationMarker'"),
         (#"{"query":{"recordType":"N","filterBy":{}}}"#, "'filterBy'"),
         (#"{"query":{"recordType":"N","filterBy":[{}]}}"#, "'comparator'"),
-        (#"{"query":{"recordType":"N","filterBy":[{"comparator":"LIKE"}]}}"#, "comparator"),
+        (
+          #"{"query":{"recordType":"N","filterBy":[{"comparator":"LIKE"}]}}"#,
+          "the comparator 'LIKE' is unknown; it must be one of EQUALS, LESS_THAN"
+        ),
         (#"{"query":{"recordType":"N","filterBy":[{"comparator":"EQUALS"}]}}"#, "'fieldValue'"),
         (
           #"{"query":{"recordType":"N","filterBy":[{"comparator":"EQUALS","fieldValue":{}}]}}"#,
@@ -121,7 +135,7 @@ extension ExchangeCase {
           #"""
           {"query":{"recordType":"N","filterBy":[{"comparator":"EQUALS","systemFieldName":"x","fieldValue":{"value":1}}]}}
           """#,
-          "system field"
+          "the system field 'x' is unknown; it must be one of recordName, share"
         ),
         (
           #"""
@@ -205,7 +219,8 @@ extension ExchangeCase {
         ("{}", "'operations'"), (#"{"operations":[{}]}"#, "'zone'"),
         (#"{"operations":[{"zone":{"zoneName":"Z"}}]}"#, "'operationType'"),
         (
-          #"{"operations":[{"zone":{"zoneName":"Z"},"operationType":"update"}]}"#, "'operationType'"
+          #"{"operations":[{"zone":{"zoneName":"Z"},"operationType":"update"}]}"#,
+          "the 'operationType' of a zone 'update' is unknown; it must be one of create, delete"
         ),
       ]
     ),

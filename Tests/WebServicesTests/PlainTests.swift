@@ -51,7 +51,7 @@ struct PlainTests {
       (
         .location(far),
         #"""
-        {"value":{"latitude":0.0,"longitude":1.0,"horizontalAccuracy":0.0,"verticalAccuracy":-1.0,"altitude":0.0,"speed":-1.0,"course":-1.0,"timestamp":978307200000},"type":"LOCATION"}
+        {"value":{"latitude":0.0,"longitude":1.0,"altitude":0.0,"timestamp":978307200000},"type":"LOCATION"}
         """#,
         .success(.location(near))
       ),

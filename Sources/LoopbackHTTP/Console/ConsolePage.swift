@@ -9,7 +9,8 @@ enum ConsolePage {
   /// The page; its script has several files, of which the last one starts it.
   static let page = StaticPage(
     script: [
-      PackageResources.console_js, PackageResources.console_query_js,
+      PackageResources.console_js, PackageResources.console_text_js,
+      PackageResources.console_query_js, PackageResources.console_zone_js,
       PackageResources.console_form_js, PackageResources.console_record_js,
       PackageResources.console_tables_js, PackageResources.console_records_js,
       PackageResources.console_people_js, PackageResources.console_data_js,

@@ -32,7 +32,7 @@ function buildType({recordType, fields, container, environment, mayChange}, old)
 async function setIndex(box, index, field, names) {
   const indexes = Object.fromEntries(indexNames.map(name => [name, field[name]]));
   const done = await order({action: 'set-indexes', ...names, field: field.name, ...indexes,
-    [index]: box.checked}, 'wrong');
+    [index]: box.checked}, 'actionWrong');
   if (!done) box.checked = !box.checked;
 }
 
@@ -49,28 +49,37 @@ async function askText(path, body) {
 }
 
 function prepareData() {
-  const attempt = async (words, action) => {
-    at('dataWrong').textContent = at('dataNote').textContent = '';
+  const controls = ['export', 'import', 'reset'].map(at);
+  const attempt = async (now, words, action) => {
+    clearErrors();
+    at('dataNote').textContent = now;
+    for (const one of controls) one.disabled = true;
     try {
       await action();
       at('dataNote').textContent = words;
       refresh();
     } catch (error) {
+      at('dataNote').textContent = '';
       at('dataWrong').textContent = error.message;
+    } finally {
+      for (const one of controls) one.disabled = false;
     }
   };
-  at('export').addEventListener('click', () => attempt('Exported.', async () => {
+  at('export').addEventListener('click', () => attempt('Exporting …', 'Exported.', async () => {
     const answer = await askText('export');
     download(await answer.blob(), 'cloudsync-archive.jsonl');
   }));
   at('import').addEventListener('change', event => {
     const [file] = event.target.files;
     event.target.value = '';
-    if (file) attempt('Imported.', () => askText('import', file));
+    if (!file) return;
+    const words = file.name + ' (' + size(file.size) + ')';
+    attempt('Importing ' + words + ' …', 'Imported ' + words + '.',
+      () => askText('import', file));
   });
   at('reset').addEventListener('click', async () => {
     if (!await sure('Delete all accounts, records and files of this server?', 'Reset')) return;
-    attempt('The server is empty.', async () => {
+    attempt('Deleting …', 'The server is empty.', async () => {
       await ask('reset', null, {});
       sessions.clear();
       location.hash = '';

@@ -2,7 +2,7 @@
 
 async function order(body, place) {
   const wrong = at(place || 'faultWrong');
-  wrong.textContent = '';
+  clearErrors();
   try {
     showFaults(await ask('faults', null, body));
     refresh();
@@ -25,8 +25,8 @@ function buildDevice(device) {
   if (device.listening) words.push('listening');
   if (device.waitingPushes) words.push(device.waitingPushes + ' pushes wait');
   const line = make('div', {class: 'line'},
-    make('span', {class: 'name dot ' + kind}, device.name),
-    span('dim', device.account || 'signed out'),
+    make('span', {class: 'name dot ' + kind}, nameOf(device.name)),
+    make('span', {class: 'dim'}, nameOf(accountLabel(device.account) || 'signed out')),
     device.availability === 'available' ? null : span('warn', device.availability),
     span('dim end', words.join(', ')));
   if (!state.status.faultControl) return make('li', {}, line);
@@ -129,8 +129,10 @@ const codes = [
   'participantAlreadyInvited', 'partialFailure', 'resultsTruncated',
 ];
 const zoneChanges = [
-  ['Expire tokens', 'expire-tokens', null],
-  ['Trim tombstones', 'trim-tombstones', null],
+  ['Expire tokens', 'expire-tokens',
+    'Expire all tokens of the zone? Every device fetches it again from the start.'],
+  ['Trim tombstones', 'trim-tombstones',
+    'Forget the deletions in the zone? Devices with older tokens fetch it again from the start.'],
   ['Delete zone', 'delete-zone', 'Delete the zone as another device would?'],
   ['Purge zone', 'purge-zone', 'Delete the zone as the user does in the settings?'],
   ['Reset encrypted data', 'reset-encrypted-data', 'Delete the zone as a reset does?'],
@@ -176,9 +178,9 @@ function prepareFaults() {
       bytes: text === '' ? null : Number(text)});
   });
   at('zoneButtons').append(...zoneChanges.map(([label, action, question]) => button(
-    label, action, {class: question && 'risky'}, async () => {
+    label, action, {class: 'risky'}, async () => {
       const {container, environment, account, zone} = state.place;
-      if (question && !await sure(question + '\n' + zone, label)) return;
-      order({action, container, environment, account, zone}, 'wrong');
+      if (!await sure(question + '\n' + zone, label)) return;
+      order({action, container, environment, account, zone}, 'actionWrong');
     })));
 }

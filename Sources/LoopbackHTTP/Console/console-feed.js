@@ -37,18 +37,20 @@ function failed(error) {
 function buildEvent(event) {
   const line = make('span', {class: 'line'}, clock(event.time));
   if (event.kind === 'request') {
-    const {device, kind, itemCount, outcome, code} = event.request;
-    line.append(span('name', device), make('span', {}, kind),
+    const {device, kind, itemCount, outcome, code, refusedItems} = event.request;
+    line.append(make('span', {class: 'name'}, nameOf(device)), make('span', {}, kind),
       itemCount === 1 ? '' : span('dim', '× ' + itemCount),
-      outcome === 'failed' ? span('bad end', code) : span('good end', 'ok'));
+      outcome === 'failed' ? span('bad end', code)
+        : refusedItems ? span('bad end', outcome) : span('good end', 'ok'));
   } else if (event.kind === 'push') {
     const {device, subscriptionID, fate} = event.push;
-    line.append(span('name', '→ ' + device), span('dim', 'push ' + subscriptionID),
+    line.append(make('span', {class: 'name'}, '→ ', nameOf(device)),
+      make('span', {class: 'dim'}, 'push ', nameOf(subscriptionID)),
       fate === 'delivered' ? '' : span('warn end', fate));
   } else if (event.kind === 'administration') {
     const {account, container} = event.administration;
     line.append(span('warn', 'administration'),
-      span('dim end', [account, container].filter(Boolean).join(' · ')));
+      span('dim end', [accountLabel(account), container].filter(Boolean).join(' · ')));
   } else {
     line.append(span('warn', event.kind));
   }
@@ -62,19 +64,19 @@ function buildDetails({number, kind, request, push, administration}) {
   const rows = request ? {
     operation: parts.kind, items: itemCount, outcome: outcome + (code ? ': ' + code : ''),
     duration: milliseconds === undefined ? undefined : milliseconds + ' ms',
-    device: parts.device, account: parts.account, container: parts.container,
+    device: parts.device, account: accountLabel(parts.account), container: parts.container,
     environment: parts.environment, database: parts.database, 'request ID': parts.requestID,
   } : {event: number, kind, ...push, ...administration};
   return make('dl', {class: 'details'}, ...Object.entries(rows)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => make('div', {}, make('dt', {}, name),
-      make('dd', {}, make('bdi', {}, String(value))))));
+      make('dd', {}, nameOf(value)))));
 }
 
 const feedKinds = {
   all: () => true, requests: ({kind}) => kind === 'request', pushes: ({kind}) => kind === 'push',
-  failures: ({request, push}) => (request && request.outcome === 'failed')
-    || (push && push.fate !== 'delivered'),
+  failures: ({request, push}) => (request && (request.outcome === 'failed'
+    || request.refusedItems)) || (push && push.fate !== 'delivered'),
 };
 
 function showFeed() {
@@ -161,6 +163,7 @@ function start() {
       return;
     }
     state.pages = 1;
+    clearErrors();
     closeForm();
     showFinder(chosen());
     refresh();

@@ -9,6 +9,15 @@ const hints = {
   BYTES: 'base64, such as 3q2+7w==', REFERENCE: 'name of a record',
   LOCATION: 'latitude, longitude',
 };
+// A value of each type, in words and as an example, for a text that stands for none.
+const wanted = {
+  INT64: ['a whole number', '42'], DOUBLE: ['a number', '2.5'],
+  TIMESTAMP: ['a date', '2026-11-23T10:00:00Z'], BYTES: ['bytes in base64', '3q2+7w=='],
+  REFERENCE: ['the name of a record', 'groceries'], LOCATION: ['a location', '48.2, 16.4'],
+};
+const fieldNameForm = /^[A-Za-z][A-Za-z0-9_$]{0,254}$/;
+const base64Form = /^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+const wholeForm = /^-?\d{1,19}$/;
 const numberForm = /^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$/;
 
 function typeWords(type) {
@@ -17,8 +26,7 @@ function typeWords(type) {
   return inner === type ? words : 'list: ' + words;
 }
 
-// The value that a text stands for. A text that stands for none is sent as it is: the server says
-// what is wrong with it.
+// The value that a text stands for; the text itself, if it stands for none.
 function typedValue(text, type) {
   const clean = text.trim();
   switch (type) {
@@ -35,6 +43,19 @@ function typedValue(text, type) {
   }
   default: return text;
   }
+}
+
+// The value of a field's input; a text that stands for none is refused with the field's name.
+function checkedValue(text, type, label) {
+  const clean = text.trim();
+  const value = type === 'BYTES' ? clean : typedValue(text, type);
+  const isWhole = () => wholeForm.test(clean) && BigInt.asIntN(64, BigInt(clean)) == BigInt(clean);
+  const fits = type === 'INT64' ? isWhole() : type === 'BYTES' ? base64Form.test(clean)
+    : type === 'REFERENCE' ? clean !== '' : type === 'STRING' || value !== text;
+  if (fits) return value;
+  const [words, example] = wanted[type];
+  throw new Refused(400, label + ': ' + (clean ? '“' + cut(clean, 40) + '” is not ' : 'enter ')
+    + words + ', such as ' + example + '.');
 }
 
 function editedText(value, type) {
@@ -67,7 +88,7 @@ function valueInput(value, type, label) {
   });
   input.value = text;
   if (type !== 'REFERENCE') {
-    return {element: input, read: async () => typedValue(input.value, type),
+    return {element: input, read: async () => checkedValue(input.value, type, label),
       mark: () => input.value};
   }
   const action = make('select', {'aria-label': label + ': what the reference does'},
@@ -75,7 +96,7 @@ function valueInput(value, type, label) {
       {value: name, selected: value && value.action === name}, words)));
   return {
     element: make('div', {class: 'pair'}, input, action),
-    read: async () => ({...typedValue(input.value, type), action: action.value,
+    read: async () => ({...checkedValue(input.value, type, label), action: action.value,
       zoneID: value && value.zoneID}),
     mark: () => [input.value, action.value],
   };
@@ -84,7 +105,7 @@ function valueInput(value, type, label) {
 function listInput(values, type, label) {
   const inner = type.replace(/_LIST$/, '');
   const rows = [];
-  const list = make('ol', {class: 'items'});
+  const list = make('ol', {class: 'items', 'data-none': 'No items.'});
   const add = value => {
     const input = valueInput(value, inner, label + ', item ' + (rows.length + 1));
     const row = {input};
@@ -108,11 +129,19 @@ function listInput(values, type, label) {
 }
 
 // The form of one field; `mark` tells whether it was changed.
-function fieldForm({name, type, value, isEncrypted, isNew}) {
+function fieldForm({name, type, value, isEncrypted, isNew, recordType}) {
   const input = type.endsWith('_LIST') ? listInput(value, type, name)
     : valueInput(value, type, name);
   const first = JSON.stringify(input.mark());
   const form = {name, type, isEncrypted, isNew, input, isGone: false};
+  form.read = async upload => {
+    const read = await input.read(upload);
+    if (isNew && Array.isArray(read) && !read.length && !isInSchema(recordType(), name)) {
+      throw new Refused(400, name + ': add an item, or remove the field; the first item of a new '
+        + 'list decides its type.');
+    }
+    return read;
+  };
   form.changed = () => isNew || form.isGone || JSON.stringify(input.mark()) !== first;
   const remove = button('Remove', '', {'aria-label': 'Remove field ' + name}, () => {
     form.isGone = !form.isGone;
@@ -120,13 +149,19 @@ function fieldForm({name, type, value, isEncrypted, isNew}) {
     remove.textContent = form.isGone ? 'Keep' : 'Remove';
   });
   form.element = make('div', {class: 'edited'},
-    make('div', {class: 'label'}, make('bdi', {}, name),
+    make('div', {class: 'label'}, nameOf(name),
       span('kind', typeWords(type) + (isEncrypted ? ', encrypted' : ''))),
     input.element, remove);
   return form;
 }
 
+function isInSchema(recordType, field) {
+  const known = state.schema.recordTypes.find(one => one.recordType === recordType);
+  return Boolean(known && known.fields.some(one => one.name === field && one.kind));
+}
+
 function newFieldRow(add) {
+  const wrong = make('p', {role: 'alert'});
   const name = make('input', {'aria-label': 'New field', placeholder: 'new field',
     autocomplete: 'off', spellcheck: 'false'});
   const type = make('select', {'aria-label': 'Type of the new field'},
@@ -135,17 +170,29 @@ function newFieldRow(add) {
       'list: ' + words)));
   const encrypted = make('input', {type: 'checkbox'});
   const go = () => {
-    if (!name.value.trim()) { name.focus(); return; }
-    add({name: name.value.trim(), type: type.value, isEncrypted: encrypted.checked});
+    const field = name.value.trim();
+    wrong.textContent = '';
+    if (!field) { name.focus(); return; }
+    if (!fieldNameForm.test(field)) {
+      wrong.replaceChildren('A field can’t be called “', nameOf(field), '”: a name has 1 to 255 '
+        + 'ASCII letters, digits or underscores, a letter first.');
+      name.focus();
+      return;
+    }
+    if (!add({name: field, type: type.value, isEncrypted: encrypted.checked})) {
+      wrong.replaceChildren('There is a field “', nameOf(field), '” already.');
+      name.focus();
+      return;
+    }
     name.value = '';
     encrypted.checked = false;
   };
   name.addEventListener('keydown', event => {
     if (event.key === 'Enter') { event.preventDefault(); go(); }
   });
-  return make('div', {class: 'row'}, name, type,
+  return make('div', {}, make('div', {class: 'row'}, name, type,
     make('label', {class: 'check'}, encrypted, 'encrypted'),
-    button('Add field', '', {}, go));
+    button('Add field', '', {}, go)), wrong);
 }
 
 // Uploads a file for a field, and returns the value of the field.
@@ -171,18 +218,77 @@ async function modify(place, operationType, record) {
   return result;
 }
 
-function recordForm(place, record, types, done) {
-  const forms = [];
-  const fields = make('div', {});
-  const add = (field, focus) => {
-    if (forms.some(form => form.name === field.name)) return;
-    const form = fieldForm(field);
-    forms.push(form);
-    fields.append(form.element);
+// The forms of all fields of a record; `recordType` returns its type.
+class FieldForms {
+  constructor(recordType) {
+    Object.assign(this, {recordType, forms: [], element: make('div', {})});
+  }
+
+  // Adds the form of a field; returns whether there was none.
+  add(field, focus) {
+    if (this.forms.some(form => form.name === field.name)) return false;
+    const form = fieldForm({...field, recordType: this.recordType});
+    this.forms.push(form);
+    this.element.append(form.element);
     const first = form.element.querySelector('input, textarea, button');
     if (focus && first) first.focus();
-  };
-  for (const [name, field] of Object.entries(record ? record.fields : {})) add({name, ...field});
+    return true;
+  }
+
+  get isChanged() { return this.forms.some(form => form.changed()); }
+
+  // The changed fields, for a save.
+  async changes(upload) {
+    const changed = {};
+    for (const one of this.forms.filter(one => one.changed() && !(one.isGone && one.isNew))) {
+      const value = one.isGone ? null : await one.read(file => upload(one.name, file));
+      changed[one.name] = {value, type: one.type, isEncrypted: one.isEncrypted || undefined};
+    }
+    return changed;
+  }
+
+  // Shows where the server differs from what was read before the edit: in place of what was not
+  // edited, and beside what was.
+  showServer(before, now) {
+    const text = field => field ? field.type + ' ' + plain(field.value, field.type) : '';
+    const names = new Set([...Object.keys(before), ...Object.keys(now),
+      ...this.forms.map(({name}) => name)]);
+    for (const name of names) {
+      const form = this.forms.find(one => one.name === name);
+      const field = now[name];
+      if (form) for (const old of form.element.querySelectorAll('.server')) old.remove();
+      if (text(before[name]) === text(field) || !(form || field)) continue;
+      if (!form) this.add({name, ...field});
+      else if (!form.changed()) this.take(form, field);
+      else {
+        form.element.append(make('div', {class: 'server'}, 'on the server now: ',
+          make('bdi', {}, field ? cut(plain(field.value, field.type), 300) : 'no value'), ' ',
+          button('Take this value', '', {'aria-label': 'Take the server’s value of ' + name},
+            () => this.take(form, field))));
+      }
+    }
+  }
+
+  // Replaces an edit by the server's value.
+  take(form, field) {
+    const index = this.forms.indexOf(form);
+    if (!field) {
+      this.forms.splice(index, 1);
+      form.element.remove();
+      return;
+    }
+    const fresh = fieldForm({name: form.name, ...field, recordType: this.recordType});
+    this.forms[index] = fresh;
+    form.element.replaceWith(fresh.element);
+  }
+}
+
+function recordForm(place, record, types, done) {
+  let known = record;
+  const fields = new FieldForms(() => record ? record.recordType : type.value);
+  for (const [name, field] of Object.entries(record ? record.fields : {})) {
+    fields.add({name, ...field});
+  }
   const type = make('input', {'aria-label': 'Record type', required: true, list: 'types',
     autocomplete: 'off', spellcheck: 'false'});
   const name = make('input', {'aria-label': 'Record name', autocomplete: 'off',
@@ -194,27 +300,30 @@ function recordForm(place, record, types, done) {
     make('div', {class: 'edited'}, make('div', {class: 'label'}, 'Record name'), name),
     make('datalist', {id: 'types'}, ...types.map(value => make('option', {value}))));
   const form = make('form', {class: 'card', 'aria-label': record ? 'Edit record' : 'New record'},
-    head, fields, newFieldRow(field => add({...field, isNew: true}, true)), wrong,
-    make('div', {class: 'row'}, save, button('Cancel', '', {}, () => done(null)),
-      span('dim', 'as ' + (actor(place) || 'nobody'))));
+    head, fields.element, newFieldRow(field => fields.add({...field, isNew: true}, true)), wrong,
+    make('div', {class: 'row'}, save, button('Cancel', '', {}, async () => {
+      if (fields.isChanged && !await sure('Discard the changes in this form?', 'Discard')) return;
+      done(null);
+    }), make('span', {class: 'dim'}, 'as ', nameOf(actor(place) || 'nobody'))));
   form.addEventListener('submit', async event => {
     event.preventDefault();
     wrong.textContent = '';
     save.disabled = true;
-    const known = record || {recordName: name.value || undefined, recordType: type.value};
+    const saved = known || {recordName: name.value || undefined, recordType: type.value};
     try {
-      const changed = {};
-      for (const one of forms.filter(one => one.changed())) {
-        if (one.isGone && one.isNew) continue;
-        const value = one.isGone ? null
-          : await one.input.read(file => uploadFile(place, known, one.name, file));
-        changed[one.name] = {value, type: one.type, isEncrypted: one.isEncrypted || undefined};
-      }
-      const {recordName, recordType, recordChangeTag} = known;
+      const changed = await fields.changes((field, file) => uploadFile(place, saved, field, file));
+      const {recordName, recordType, recordChangeTag} = saved;
       done(await modify(place, record ? 'update' : 'create',
         {recordName, recordType, recordChangeTag, fields: changed}));
     } catch (error) {
       wrong.textContent = error.message;
+      if (!known || error.code !== 'CONFLICT') return;
+      const now = await currentRecord(place, known.recordName).catch(() => null);
+      if (!now) return;
+      fields.showServer(record.fields, now.fields);
+      known = now;
+      wrong.textContent = 'Another device changed the record meanwhile (CONFLICT). Your edit is '
+        + 'kept, and the server’s values are beside it. Save again to write your edit onto them.';
     } finally {
       save.disabled = false;
     }

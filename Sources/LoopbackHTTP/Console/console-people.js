@@ -4,10 +4,14 @@ function prepareAccounts() {
   at('addAccount').addEventListener('submit', async event => {
     event.preventDefault();
     const name = at('accountName').value.trim();
-    at('accountWrong').textContent = '';
+    clearErrors();
+    at('accountNote').textContent = '';
     try {
+      const isOld = state.accounts.some(one => one.account === name);
       await ask('sign-in', null, {account: name});
       at('accountName').value = '';
+      at('accountNote').replaceChildren('The account ', nameOf(name),
+        isOld ? ' exists already.' : ' was added.');
       refresh();
     } catch (error) {
       at('accountWrong').textContent = error.message;
@@ -34,7 +38,7 @@ function showActing() {
 function buildAccount(account) {
   const token = make('div', {class: 'row'});
   const name = account.account;
-  return make('li', {}, make('div', {class: 'line'}, make('bdi', {class: 'name'}, name),
+  return make('li', {}, make('div', {class: 'line'}, make('span', {class: 'name'}, nameOf(name)),
     account.quota === undefined ? null : span('dim', 'at most ' + size(account.quota)),
     make('span', {class: 'end'}, button('Web token', 'token ' + name,
       {'aria-label': 'Web token of ' + name}, () => showToken(name, token)))),
@@ -67,13 +71,24 @@ const permissions = [
   ['NONE', 'only invited people'], ['READ_ONLY', 'everybody with the link may read'],
   ['READ_WRITE', 'everybody with the link may write'],
 ];
+const participantTypes = {
+  OWNER: 'owner', ADMINISTRATOR: 'administrator', PRIVATE_USER: 'invited', USER: 'invited',
+  PUBLIC_USER: 'joined by the link',
+};
+const participantRights = {
+  READ_WRITE: 'may read and write', READ_ONLY: 'may read', NONE: 'no access',
+};
+const acceptances = {
+  ACCEPTED: 'accepted', PENDING: 'invitation pending', INVITED: 'invitation pending',
+  REMOVED: 'removed',
+};
 const shareType = 'cloudkit.share';
 const sharePrefix = 'https:' + '//www.icloud.com/share/';
 
 function buildShare(place, record) {
   const wrong = make('p', {role: 'alert'});
   const attempt = async action => {
-    wrong.textContent = '';
+    clearErrors();
     try { await action(); } catch (error) { wrong.textContent = error.message; }
   };
   const update = (publicPermission, participants) => attempt(async () => {
@@ -87,7 +102,9 @@ function buildShare(place, record) {
     if (!await sure('Remove ' + name + ' from the share?', 'Remove')) return;
     update(record.publicPermission, people.filter(other => other !== one));
   };
-  const others = state.accounts.filter(one => one.account !== place.account);
+  const isOwn = place.scope === 'private';
+  const others = isOwn ? state.accounts.filter(one => one.account !== place.account
+    && !people.some(other => userOf(other) === one.userRecordName)) : [];
   const open = make('select', {'aria-label': 'Permission of everybody', on: ['change', event =>
     update(event.target.value, people)]}, ...permissions.map(([value, words]) =>
     make('option', {value, selected: value === record.publicPermission}, words)));
@@ -98,50 +115,72 @@ function buildShare(place, record) {
     update(record.publicPermission, [...people, {userIdentity: {lookupInfo: {userRecordName}},
       type: 'USER', permission: 'READ_WRITE', acceptanceStatus: 'INVITED'}]);
   });
-  const accept = button('Accept', 'accept', {class: 'strong'}, () => attempt(async () => {
-    const answer = await serve({...place, scope: 'public', account: '', as: who.value},
-      'records/accept', {shortGUIDs: [{value: record.shortGUID}]});
-    const [result] = answer.results;
-    if (result.serverErrorCode) throw refusal(result, 400);
-    const {zoneName, ownerRecordName} = result.zoneID;
-    go({...zonePlace(place), scope: 'shared', account: who.value, zone: zoneName,
-      owner: ownerRecordName, record: result.rootRecordName});
-  }));
+  const accept = account => attempt(() => acceptShare(place, record, account));
   const url = make('input', {readonly: true, 'aria-label': 'URL of the share'});
   url.value = record.shortGUID ? sharePrefix + record.shortGUID : 'none';
+  const isOpen = record.publicPermission && record.publicPermission !== 'NONE';
+  const line = (label, ...content) => make('div', {class: 'edited'},
+    make('div', {class: 'label'}, label), ...content);
   return make('div', {class: 'share'},
-    make('div', {class: 'edited'}, make('div', {class: 'label'}, 'URL'), url),
-    make('div', {class: 'edited'}, make('div', {class: 'label'}, 'Everybody'), open),
+    line('Shared', make('div', {}, record.forRecord ? linkTo(place, record.forRecord)
+      : 'the whole zone')),
+    line('URL', make('div', {class: 'stack'}, url, make('p', {class: 'dim'}, urlWords))),
+    line('Everybody', open),
     make('ul', {class: 'lines', 'data-none': 'No participants.'}, ...people.map(one =>
-      buildParticipant(one, place.scope === 'private' && one.type !== 'OWNER'
-        ? name => exclude(name, one) : null))),
-    others.length ? make('div', {class: 'row'}, who, invite, accept)
-      : make('p', {class: 'dim'}, 'Add another account to invite it.'), wrong);
+      buildParticipant(one, isOwn && one.type !== 'OWNER'
+        ? {exclude: name => exclude(name, one), accept} : {}))),
+    others.length ? make('div', {class: 'row'}, who, invite, isOpen
+      ? button('Accept by the link', 'accept', {}, () => accept(who.value)) : null)
+      : isOwn ? make('p', {class: 'dim'}, 'Add another account to invite it.') : null, wrong);
 }
 
-function buildParticipant({userIdentity, type, permission, acceptanceStatus}, exclude) {
-  const user = userIdentity.userRecordName
-    || ((userIdentity.lookupInfo || {}).userRecordName) || '';
+const urlWords = 'The URL has the form of Apple’s, but does not lead to this server. To accept the '
+  + 'share here, invite an account below and accept as that account. An app fetches the metadata '
+  + 'of the URL and accepts that; a web client gives the part after the last slash to '
+  + 'records/accept.';
+
+// Accepts a share as another account, and shows it there.
+async function acceptShare(place, record, account) {
+  const answer = await serve({...place, scope: 'public', account: '', as: account},
+    'records/accept', {shortGUIDs: [{value: record.shortGUID}]});
+  const [result] = answer.results;
+  if (result.serverErrorCode) throw refusal(result, 400);
+  const {zoneName, ownerRecordName} = result.zoneID;
+  go({...zonePlace(place), scope: 'shared', account, zone: zoneName,
+    owner: ownerRecordName, record: result.rootRecordName});
+}
+
+const userOf = ({userIdentity}) => userIdentity.userRecordName
+  || ((userIdentity.lookupInfo || {}).userRecordName) || '';
+
+function buildParticipant(
+  {userIdentity, type, permission, acceptanceStatus}, {exclude, accept}) {
+  const user = userOf({userIdentity});
   const known = state.accounts.find(one => one.userRecordName === user);
   const names = userIdentity.nameComponents || {};
   const label = (known && known.account) || [names.givenName, names.familyName]
     .filter(Boolean).join(' ') || user || 'unknown';
-  return make('li', {class: 'line'}, make('bdi', {class: 'name'}, label),
-    ...[type, permission].map(word => span('dim', word.toLowerCase().replace('_', ' '))),
+  const isPending = ['PENDING', 'INVITED'].includes(acceptanceStatus);
+  return make('li', {class: 'line'}, make('span', {class: 'name'}, nameOf(label)),
+    span('dim', participantTypes[type] || 'of unknown type'),
+    span('dim', participantRights[permission] || 'unknown permission'),
     span('end ' + (acceptanceStatus === 'ACCEPTED' ? 'good' : 'warn'),
-      acceptanceStatus.toLowerCase()),
+      acceptances[acceptanceStatus] || 'unknown'),
+    accept && known && isPending ? button('Accept as ' + label, 'accept ' + label, {},
+      () => accept(known.account)) : null,
     exclude && button('Remove', 'remove ' + label, {'aria-label': 'Remove ' + label},
       () => exclude(label)));
 }
 
 async function share(place, record) {
   const {recordName, recordChangeTag} = record;
+  clearErrors();
   try {
     const made = await modify(place, 'create', {recordType: shareType, fields: {},
       forRecord: {recordName, recordChangeTag}, publicPermission: 'NONE', participants: [],
       createShortGUID: true});
     go({...place, record: made.recordName});
   } catch (error) {
-    at('wrong').textContent = error.message;
+    at('actionWrong').textContent = error.message;
   }
 }

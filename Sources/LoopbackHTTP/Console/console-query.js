@@ -38,7 +38,7 @@ class PredicateReader {
     }
   }
 
-  get next() { return this.tokens[0] || {column: 'the end'}; }
+  get next() { return this.tokens[0] || {}; }
 
   take(text) {
     const {word, sign} = this.next;
@@ -49,7 +49,10 @@ class PredicateReader {
 
   need(text) { if (!this.take(text)) this.fail('Expected ' + text); }
 
-  fail(words) { throw new Refused(400, words + ' at column ' + this.next.column + '.'); }
+  fail(words) {
+    const {column} = this.next;
+    throw new Refused(400, words + (column ? ' at column ' + column : ' at the end') + '.');
+  }
 
   filters() {
     const filters = [];

@@ -4,7 +4,7 @@ function showRecord(place, record, fresh) {
   const here = zonePlace(place);
   // A share shows the accounts that there are.
   const accounts = record && record.recordType === shareType ? state.accounts : null;
-  const rows = record ? [{record, place: here, accounts}] : [];
+  const rows = record ? [{record, place: here, accounts, keys: state.keys}] : [];
   const view = at('recordView');
   view.dataset.none = 'There is no record with the name ' + place.record + ' here.';
   fill(view, rows, row => address({...here, record: row.record.recordName}),
@@ -14,16 +14,17 @@ function showRecord(place, record, fresh) {
 
 function buildRecord({record, place}, fresh) {
   const when = stamp => stamp && stamp.timestamp !== undefined
-    ? [clock(stamp.timestamp), stamp.deviceID ? ' by ' + stamp.deviceID : ''] : ['unknown'];
+    ? [clock(stamp.timestamp), ' by ', nameOf(userLabel(stamp.userRecordName)),
+      ...stamp.deviceID ? [' on ', nameOf(stamp.deviceID)] : []] : ['unknown'];
   const fields = Object.entries(record.fields).map(([name, field]) => make('div', {},
-    make('dt', {}, make('bdi', {}, name)),
+    make('dt', {}, nameOf(name)),
     make('dd', {}, buildValue(place, record, name, field),
       span('kind', typeWords(field.type) + (field.isEncrypted ? ', encrypted' : '')))));
   const links = [['parent', record.parent], ['share', record.share]]
     .filter(([, target]) => target)
     .map(([name, target]) => make('span', {class: 'tag'}, name + ' ', linkTo(place, target)));
   return make('article', {class: 'record' + (fresh ? ' fresh' : '')},
-    make('div', {}, make('h3', {}, make('bdi', {}, record.recordName)),
+    make('div', {}, make('h3', {}, nameOf(record.recordName)),
       span('dim', record.recordType), ...links),
     fields.length ? make('dl', {class: 'fields'}, ...fields)
       : record.recordType === shareType ? null : make('p', {class: 'dim'}, 'No fields.'),
@@ -43,7 +44,7 @@ function linkTo(place, target) {
   const there = {...place, record: target.recordName, zone: zone.zoneName || place.zone,
     owner: place.scope === 'shared' ? zone.ownerRecordName || place.owner : ''};
   return make('a', {href: address(there), 'data-name': 'follow ' + target.recordName},
-    make('bdi', {}, target.recordName));
+    nameOf(target.recordName));
 }
 
 function buildValue(place, record, name, {value, type}) {
@@ -142,10 +143,11 @@ function sure(question, label) {
 async function remove(place, record) {
   if (!await sure('Delete the record “' + record.recordName + '”?', 'Delete record')) return;
   const {recordName, recordChangeTag} = record;
+  clearErrors();
   try {
     await modify(place, 'delete', {recordName, recordChangeTag});
     go(place);
   } catch (error) {
-    at('wrong').textContent = error.message;
+    at('actionWrong').textContent = error.message;
   }
 }

@@ -2,7 +2,8 @@
 
 const state = {
   databases: [], place: null, zones: null, status: {}, pages: 1, tags: new Map(),
-  tagsOf: '', devices: [], accounts: [], acting: '', changeCount: 40,
+  tagsOf: '', devices: [], accounts: [], keys: [], acting: '', changeCount: 40,
+  schema: {recordTypes: []},
 };
 const placeNames = ['container', 'environment', 'scope', 'account', 'zone', 'owner', 'record',
   'type', 'where', 'sort'];
@@ -46,11 +47,11 @@ const query = place => ({
 });
 
 async function load() {
-  const [status, accounts, databases, devices] = await Promise.all(
-    ['status', 'accounts', 'databases', 'devices'].map(path => ask(path)));
+  const [status, accounts, databases, devices, keys] = await Promise.all(
+    ['status', 'accounts', 'databases', 'devices', 'keys'].map(path => ask(path)));
   Object.assign(state, {
     status, accounts: accounts.accounts, databases: databases.databases,
-    devices: devices.devices,
+    devices: devices.devices, keys: keys.keys,
   });
   let place = chosen();
   if (!place && state.databases.length) {
@@ -60,7 +61,7 @@ async function load() {
   state.place = place;
   state.zones = null;
   showActing();
-  const schema = place ? await ask('schema',
+  state.schema = place ? await ask('schema',
     {container: place.container, environment: place.environment}) : {recordTypes: []};
   at('wrong').textContent = '';
   try {
@@ -71,7 +72,7 @@ async function load() {
     at('wrong').textContent = error.message;
     showZone(place, {records: [], count: 0, changes: [], isQuery: true}, []);
   }
-  showSchema(schema);
+  showSchema(state.schema);
   showAround();
   if (status.faultControl) showFaults(await ask('faults'));
 }
@@ -122,6 +123,14 @@ async function loadZone(place) {
 }
 
 const latest = {order: 'latest', numbersAsStrings: true};
+
+// The record as it is now, for an edit that met another one; nothing if it is gone.
+async function currentRecord(place, recordName) {
+  const {records} = place.scope === 'shared'
+    ? await serve(place, 'records/lookup', {zoneID: zoneOf(place), records: [{recordName}]})
+    : await ask('records', {...query(place), zone: place.zone, ...latest, record: recordName});
+  return records.find(record => !record.serverErrorCode);
+}
 
 // A zone that another user shares: only the web services show it as the account sees it.
 async function loadShared(place) {
@@ -208,7 +217,7 @@ function showAround() {
 function buildContainer({name, databases, place, zones}) {
   const [container, environment] = name.split('\n');
   return make('div', {class: 'container'},
-    make('h3', {}, container, ' ',
+    make('h3', {}, nameOf(container), ' ',
       environment === 'production' ? span('tag', 'production') : null),
     make('ul', {}, ...databases.map(database => {
       const open = place && same(database, place);
@@ -226,13 +235,13 @@ function zoneList(database, zones, current) {
         owner: database.scope === 'shared' ? zoneID.ownerRecordName : ''},
       zoneID.zoneName, '', zoneID.zoneName === current))),
     ...zones.deletedZones.map(({zoneID, reason}) => make('li', {class: 'gone'},
-      make('s', {}, zoneID.zoneName), span('tag', reason))));
+      make('s', {}, nameOf(zoneID.zoneName)), span('tag', reason))));
 }
 
 function link(place, label, detail, current) {
   const target = address(place);
   return make('a', {href: target, 'data-name': target, 'aria-current': current && 'page'},
-    make('span', {}, label), detail ? span('dim', detail) : null);
+    make('span', {}, nameOf(label)), detail ? span('dim', detail) : null);
 }
 
 // One zone: its records by type, as tables, or one record of them.
@@ -241,13 +250,15 @@ function showZone(place, found, subscriptions) {
   const {records, newest, changes} = found;
   const path = place ? [place.container, place.environment, place.account, place.scope] : [];
   const back = place && place.record ? [address(zonePlace(place))] : [];
-  fill(at('path'), [...path.filter(Boolean), ...back], part => part, part => back.includes(part)
-    ? make('a', {href: part, 'data-name': 'back'}, 'all records of the zone')
-    : make('bdi', {}, part));
-  at('zone').textContent = place ? place.zone
+  // The signs between the parts are no parts of the link.
+  fill(at('path'), [...path.filter(Boolean), ...back], part => part, part => make('span', {},
+    back.includes(part) ? make('a', {href: part, 'data-name': 'back'}, 'all records of the zone')
+      : nameOf(part)));
+  at('zone').replaceChildren(nameOf(place ? place.zone
     || (place.scope === 'shared' ? 'Shared with ' + place.account : 'No zone yet')
-    : 'Nothing stored yet';
-  const gone = state.zones && place && place.zone
+    : 'Nothing stored yet'));
+  at('welcome').hidden = Boolean(place && (place.zone || place.scope === 'shared'));
+  const gone = state.zones && place && place.zone && place.zone !== defaultZone
     && !state.zones.zones.some(({zoneID}) => zoneID.zoneName === place.zone);
   at('count').textContent = !place || !place.zone ? '' : gone ? 'no such zone'
     : countText(found);
@@ -266,7 +277,7 @@ function showZone(place, found, subscriptions) {
   at('tables').hidden = isOne;
   at('recordView').hidden = !isOne;
   if (isOne) showRecord(place, records[0], fresh);
-  else showTables(place, records, newest, fresh);
+  else showTables(place, found, fresh);
   Object.assign(state, {tags, tagsOf: here});
   at('moreChanges').hidden = changes.length < state.changeCount;
   fill(at('changes'), changes, change => here + '\n' + change.sequence, buildChange);
@@ -286,7 +297,7 @@ function countText({records, count, countIsMinimum, more, isQuery}) {
 function buildChange(change) {
   return make('li', {class: 'line'}, span('number', '#' + change.sequence),
     make('a', {class: 'name', href: address({...zonePlace(state.place), record:
-      change.recordName})}, make('bdi', {}, change.recordName)), span('dim', change.recordType),
+      change.recordName})}, nameOf(change.recordName)), span('dim', change.recordType),
     change.deleted ? span('bad', 'deleted') : span('dim', 'tag ' + change.recordChangeTag),
     change.device ? span('dim end', 'by ' + change.device) : null);
 }
@@ -294,7 +305,7 @@ function buildChange(change) {
 function buildSubscription(one) {
   const zone = one.zoneID ? ' of ' + one.zoneID.zoneName : '';
   const type = one.query ? ' · ' + one.query.recordType : '';
-  return make('li', {class: 'line'}, span('name', one.subscriptionID),
+  return make('li', {class: 'line'}, make('span', {class: 'name'}, nameOf(one.subscriptionID)),
     span('dim', one.subscriptionType + zone + type),
     one.firesOn ? span('dim end', 'on ' + one.firesOn.join(', ')) : null);
 }

@@ -39,7 +39,7 @@ function sorted(records, sort) {
     .sort(([one], [other]) => compare(one, other)).map(([, record]) => record);
 }
 
-function showTables(place, records, newest, fresh) {
+function showTables(place, {records, newest, more}, fresh) {
   const types = new Map();
   for (const record of records) {
     types.set(record.recordType, [...(types.get(record.recordType) || []), record]);
@@ -48,11 +48,13 @@ function showTables(place, records, newest, fresh) {
   const rows = ordered.map(([type, records]) => ({
     type, place: place && zonePlace(place), asked: place.type, where: place.where,
     sort: place.sort, columns: columnsOf(type), known: [...fieldTypesOf(type).keys()],
+    isPart: Boolean(more && place.sort && !place.type),
     rows: (place.type ? records : sorted(records, place.sort)).map(record => ({
       record, newest: record.recordName === newest,
     })),
   }));
-  at('tables').dataset.none = place && place.type ? 'No record matches.' : 'No records here.';
+  at('tables').dataset.none = !place || !place.zone ? ''
+    : place.type ? 'No record matches.' : 'No records here. “New record” creates the first one.';
   fill(at('tables'), rows, row => row.type, (row, old) => buildTable(row, old, fresh));
   showFinder(place);
 }
@@ -72,13 +74,20 @@ function buildTable(table, old, fresh) {
   const words = {recordName: 'Record', modificationDate: 'Modified'};
   return make('section', {class: 'table'},
     make('div', {class: 'line'}, make('h4', {}, make('bdi', {}, type)),
-      span('count', String(rows.length)), known.length ? chooser : null),
+      span('count', String(rows.length)), known.length ? chooser : null,
+      table.isPart ? buildPartNote(table) : null),
     make('div', {class: 'wide', tabindex: '0', role: 'region', 'aria-label': 'Records of type '
       + type}, make('table', {},
       make('thead', {}, make('tr', {},
         ...heads.map(name => buildHead(table, name, words[name] || name)))),
       make('tbody', {}, ...rows.map(row => buildRow(table, row,
         fresh.has(row.record.recordName)))))));
+}
+
+// Only the server knows the order of records that are not loaded.
+function buildPartNote({type, place, sort, rows}) {
+  return make('span', {class: 'warn'}, 'sorted among the ' + rows.length + ' loaded records ',
+    button('Sort all by a query', 'sort all ' + type, {}, () => go({...place, type, sort})));
 }
 
 function buildHead({type, place, asked, where, sort}, name, label) {
@@ -95,7 +104,7 @@ function buildRow({place, columns}, {record, newest}, fresh) {
   const target = address({...place, record: record.recordName});
   return make('tr', {class: [newest && 'newest', fresh && 'fresh'].filter(Boolean).join(' ')},
     make('th', {scope: 'row'}, make('a', {href: target, 'data-name': target},
-      make('bdi', {}, record.recordName)),
+      nameOf(record.recordName)),
     newest ? span('tag now', 'newest') : null),
     ...columns.map(name => {
       const field = record.fields[name];
@@ -120,9 +129,10 @@ function showFinder(place) {
 function prepareFinder() {
   at('search').addEventListener('submit', event => {
     event.preventDefault();
+    clearErrors();
     const [type, where] = [at('queryType').value, at('where').value.trim()];
     if (where && !type) {
-      at('wrong').textContent = 'A query is for one record type: choose it.';
+      at('actionWrong').textContent = 'A query is for one record type: choose it.';
       at('queryType').focus();
       return;
     }
@@ -135,11 +145,12 @@ function prepareFinder() {
   });
   at('jump').addEventListener('submit', event => {
     event.preventDefault();
-    const record = at('recordName').value.trim();
+    const record = at('recordName').value;
     if (record) go({...zonePlace(state.place), record});
     at('recordName').value = '';
   });
   at('create').addEventListener('click', () => openForm(null));
+  for (const id of ['newZone', 'firstZone']) at(id).addEventListener('click', openZoneForm);
 }
 
 // The form for a new record or a changed one; a refresh leaves it alone.
@@ -151,6 +162,10 @@ function openForm(record) {
     else if (!record) at('create').focus();
     refresh();
   });
+  showForm(form);
+}
+
+function showForm(form) {
   at('form').replaceChildren(form);
   at('reading').hidden = true;
   form.querySelector('input, textarea, select, button').focus();

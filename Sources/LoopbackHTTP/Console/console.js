@@ -7,7 +7,7 @@ const at = id => document.getElementById(id);
 let token = '';
 
 class Refused extends Error {
-  constructor(status, reason) { super(reason); this.status = status; }
+  constructor(status, reason, code) { super(reason); Object.assign(this, {status, code}); }
 }
 
 // Numbers that a script can't hold exactly stay texts.
@@ -89,7 +89,8 @@ async function serve(place, operation, body, tries = 0) {
 // The server's own words, with its code. The status is not that of the control token.
 function refusal(json, status) {
   const code = json.serverErrorCode ? ' (' + json.serverErrorCode + ')' : '';
-  return new Refused(status === 401 ? 421 : status, (json.reason || 'status ' + status) + code);
+  return new Refused(status === 401 ? 421 : status, (json.reason || 'status ' + status) + code,
+    json.serverErrorCode);
 }
 
 const ownDevice = 'console';
@@ -134,7 +135,8 @@ function make(tag, settings, ...children) {
     else if (name === 'class') element.className = value;
     else element.setAttribute(name, value === true ? '' : value);
   }
-  element.append(...children.filter(child => child !== undefined && child !== null));
+  element.append(...children.filter(child => child !== undefined && child !== null)
+    .flatMap(child => typeof child === 'string' ? visible(child) : [child]));
   return element;
 }
 

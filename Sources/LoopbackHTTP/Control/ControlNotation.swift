@@ -60,7 +60,7 @@ enum ControlNotation {
     var code: CloudError.Code?
     switch entry.outcome {
     case .pending: break
-    case .answered: outcome = "answered"
+    case .answered: outcome = refusals(entry) ?? "answered"
     case .failed(let failure): (outcome, code) = ("failed", failure)
     }
     return .members([
@@ -73,7 +73,23 @@ enum ControlNotation {
         .integer($0)
       },
       "outcome": .string(outcome), "code": code.map { .string("\($0)") },
+      "refusedItems": entry.refusedItems.isEmpty
+        ? nil
+        : .array(
+          entry.refusedItems.map { .string(Notation.errorCode(for: $0).name) }),
     ])
+  }
+
+  /// The number of refused items and their codes, each once; `nil` if none was refused.
+  private static func refusals(_ entry: RequestEntry) -> String? {
+    guard !entry.refusedItems.isEmpty else { return nil }
+    var names: [String] = []
+    for code in entry.refusedItems {
+      let name = Notation.errorCode(for: code).name
+      if !names.contains(name) { names.append(name) }
+    }
+    let count = max(entry.itemCount, entry.refusedItems.count)
+    return "\(entry.refusedItems.count) of \(count) refused: \(names.joined(separator: ", "))"
   }
 
   static func json(_ entry: PushEntry) -> JSON {

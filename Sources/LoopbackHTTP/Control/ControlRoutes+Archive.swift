@@ -41,7 +41,7 @@ extension ControlRoutes {
   }
 
   private func holdings() throws(HTTPRefusal) -> JSON {
-    let accounts = try ask { () throws(CloudError) in try server.accounts().count }
+    let accounts = try people().count
     let databases = try ask { () throws(CloudError) in try server.databases().count }
     return .members(["accounts": .integer(accounts), "databases": .integer(databases)])
   }

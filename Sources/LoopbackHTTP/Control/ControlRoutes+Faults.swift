@@ -187,7 +187,7 @@ extension ControlRoutes {
   /// The name of an account that exists.
   private func knownAccount(_ arguments: inout ControlArguments) throws(HTTPRefusal) -> String {
     let name = try arguments.text("account")
-    let known = try ask { () throws(CloudError) in try server.accounts().map(\.name) }
+    let known = try people().map(\.name)
     guard known.contains(name) else {
       let some = known.sorted().prefix(10).map { "'\($0)'" }.joined(separator: ", ")
       throw HTTPRefusal(
@@ -247,6 +247,7 @@ extension ControlRoutes {
 
   private func setPerson(_ arguments: inout ControlArguments) throws(HTTPRefusal) -> Order {
     let account = try arguments.text("account")
+    try ask { () throws(CloudError) in try ServerKeys.checkSignIn(account) }
     let email = try arguments.optionalText("email")
     let phone = try arguments.optionalText("phone")
     let givenName = try arguments.optionalText("givenName")

@@ -10,7 +10,7 @@ extension ControlRoutes {
 
   func status(_ head: HTTPRequestHead) throws(HTTPRefusal) -> JSON {
     _ = try ControlQuery(head.query, knowing: [])
-    let accounts = try ask { () throws(CloudError) in try server.accounts().count }
+    let accounts = try people().count
     let databases = try ask { () throws(CloudError) in try server.databases().count }
     return .members([
       "name": .string("swift-cloud-sync"), "faultControl": .bool(allowsFaults),
@@ -23,8 +23,13 @@ extension ControlRoutes {
 
   func accounts(_ head: HTTPRequestHead) throws(HTTPRefusal) -> JSON {
     _ = try ControlQuery(head.query, knowing: [])
-    let accounts = try ask { () throws(CloudError) in try server.accounts() }
-    return .members(["accounts": .array(accounts.map(ControlNotation.json))])
+    return .members(["accounts": .array(try people().map(ControlNotation.json))])
+  }
+
+  /// The accounts, without those of server-to-server keys.
+  func people() throws(HTTPRefusal) -> [ServerAccount] {
+    try ask { () throws(CloudError) in try server.accounts() }
+      .filter { !ServerKeys.isKey(account: $0.name) }
   }
 
   func databases(_ head: HTTPRequestHead) throws(HTTPRefusal) -> JSON {

@@ -11,7 +11,12 @@ extension ControlRoutes {
     let keys = try ask { () throws(CloudError) in try serverKeys.list() }
     return .members([
       "keys": .array(
-        keys.map { .members(["keyID": .string($0.id), "name": .string($0.name)]) })
+        keys.map {
+          .members([
+            "keyID": .string($0.id), "name": .string($0.name),
+            "userRecordName": .string($0.user.rawValue),
+          ])
+        })
     ])
   }
 

@@ -151,6 +151,7 @@ extension ControlRoutes {
       } catch {
         return .text(503, "\(error.message)\n")
       }
+    case .icon: return HTTPResponse(204)
     case .metrics: return .text(200, metrics.text, type: "text/plain; version=0.0.4; charset=utf-8")
     }
   }
@@ -229,7 +230,10 @@ extension ControlRoutes {
     var arguments = try ControlArguments(body)
     let name = try arguments.text("account")
     try arguments.finish()
-    let user = try ask { () throws(CloudError) in try server.user(of: name) }
+    let user = try ask { () throws(CloudError) in
+      try ServerKeys.checkSignIn(name)
+      return try server.user(of: name)
+    }
     let token = try ask { () throws(CloudError) in try signIn(name) }
     return .members([
       "account": .string(name), "userRecordName": .string(user.rawValue),
@@ -262,7 +266,7 @@ extension ControlRoutes {
   }
 }
 
-/// A page for programs that watch the server.
+/// A page for programs that watch the server, and for browsers.
 enum StatusPage: String, CaseIterable {
   /// Whether the process answers.
   case health = "/healthz"
@@ -270,6 +274,8 @@ enum StatusPage: String, CaseIterable {
   case readiness = "/readyz"
   /// The counts and times of requests.
   case metrics = "/metrics"
+  /// The icon that browsers ask for; there is none.
+  case icon = "/favicon.ico"
 
   /// Whether the page requires the control token.
   var needsToken: Bool { self == .metrics }

@@ -10,7 +10,28 @@ package final class ServerMetrics: Sendable {
     var name: String
     var help: String
     var type = "gauge"
-    var value: @Sendable () -> any Numeric & Sendable
+    /// The name of the label that tells several values apart.
+    var label: String?
+    /// The values, by the value of the label.
+    var values: @Sendable () -> [(label: String, value: any Numeric & Sendable)]
+
+    /// Creates a gauge, or a counter, with one value.
+    init(
+      name: String, help: String, type: String = "gauge",
+      value: @escaping @Sendable () -> any Numeric & Sendable
+    ) {
+      (self.name, self.help, self.type) = (name, help, type)
+      values = { [("", value())] }
+    }
+
+    /// Creates a counter with a value for each value of a label.
+    init(
+      name: String, help: String, by label: String,
+      counts: @escaping @Sendable () -> [String: Int]
+    ) {
+      (self.name, self.help, type, self.label) = (name, help, "counter", label)
+      values = { counts().sorted { $0.key < $1.key }.map { ($0.key, $0.value) } }
+    }
   }
 
   private struct Times {
@@ -104,7 +125,10 @@ package final class ServerMetrics: Sendable {
     lines.append("cloudsync_sent_bytes_total \(counts.sent)")
     for gauge in gauges {
       begin(gauge.name, gauge.type, gauge.help)
-      lines.append("cloudsync_\(gauge.name) \(gauge.value())")
+      for (label, value) in gauge.values() {
+        let labels = gauge.label.map { #"{\#($0)="\#(label)"}"# } ?? ""
+        lines.append("cloudsync_\(gauge.name)\(labels) \(value)")
+      }
     }
     return (lines + [""]).joined(separator: "\n")
   }

@@ -66,9 +66,26 @@ struct ServiceRoutes: Sendable {
         return .refuse(
           HTTPResponse(HTTPRefusal(400, "partial uploads are not supported: send the whole file")))
       }
+      if signedPath.isUpload, let type = head.value("content-type"),
+        type.lowercased().hasPrefix("multipart/")
+      {
+        return .refuse(
+          HTTPResponse(
+            HTTPRefusal(
+              415,
+              "the body must be the file's bytes, not \(type.prefix(64)): send the file "
+                + "itself, as with curl --data-binary @FILE")))
+      }
       if let refusal = refusal(of: signedPath, head) { return .refuse(refusal) }
       return signedPath.isUpload
         ? .acceptFile(bytes: server.limits.assetBytes) : .accept(bodyBytes: 0)
+    }
+    if SignedPath.hasPrefix(head.path) {
+      return .refuse(
+        .failure(
+          404, "NOT_FOUND",
+          "the URL is not valid or has expired: it was not issued by this server, or it was "
+            + "changed; request a new one"))
     }
     guard head.path.hasPrefix("/database/") || head.path.hasPrefix("/device/") else { return nil }
     guard let path = paths.path(head.path) else {

@@ -42,6 +42,11 @@ enum SignedPath: Sendable {
     if case .upload = self { true } else { false }
   }
 
+  /// Whether a path has the form of a signed path, valid or not.
+  static func hasPrefix(_ path: String) -> Bool {
+    kinds.contains { path.hasPrefix($0.path) }
+  }
+
   /// Verifies and parses a path; `nil` when it was not issued by this server.
   init?(path: String, signer: TokenSigner) {
     guard let (prefix, kind) = SignedPath.kinds.first(where: { path.hasPrefix($0.path) }) else {

@@ -71,12 +71,13 @@ struct SignInRoutes: Sendable {
         return .json(
           200,
           .members([
-            "container": .string(container),
+            "container": .string(container), "origins": .array(origins.map { .string($0) }),
             "accounts": .array(
               try server.accounts().filter { !ServerKeys.isKey(account: $0.name) }
                 .map { .string($0.name) }),
           ]))
       }
+      try ServerKeys.checkSignIn(account)
       _ = try server.user(of: account)
       let token = tokens.webToken(for: account, container: container)
       return .json(

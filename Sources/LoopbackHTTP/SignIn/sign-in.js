@@ -10,11 +10,19 @@ async function ask(body) {
   return [response.status, await response.json()];
 }
 
+// The page that gets the token: that of the callback, or of one of the allowed origins.
+function origin(answer) {
+  const came = request.callback ?? document.referrer;
+  const from = URL.canParse(came) ? new URL(came).origin : "";
+  if (answer.origins.includes(from)) return `A page of ${from}`;
+  return `A page of ${answer.origins.join(" or ")}`;
+}
+
 function show(answer) {
   $("error").textContent = "";
   $("controlForm").hidden = true;
   $("choice").hidden = false;
-  $("purpose").textContent = `A page wants to use ${answer.container} as one of these accounts.`;
+  $("purpose").textContent = `${origin(answer)} wants to use ${answer.container} as one of these accounts.`;
   $("accounts").replaceChildren(...answer.accounts.map((name) => {
     const button = document.createElement("button");
     button.type = "button";

@@ -1,6 +1,7 @@
 import CloudProtocol
 import Foundation
 import LoopbackServer
+import Records
 
 /// The keys of programs on other servers, which sign their requests instead of showing tokens.
 ///
@@ -12,6 +13,8 @@ struct ServerKeys: Sendable {
   struct Key: Hashable, Sendable {
     var id: String
     var name: String
+    /// The user record name of its account.
+    var user: UserID
   }
 
   private static let accountPrefix = "server-key-"
@@ -24,6 +27,18 @@ struct ServerKeys: Sendable {
   /// Whether an account is that of a key.
   static func isKey(account: String) -> Bool { account.hasPrefix(accountPrefix) }
 
+  /// Checks the name of an account that a person signs in to.
+  ///
+  /// - Throws: `invalidArguments` if only a signed request may use the account.
+  static func checkSignIn(_ account: String) throws(CloudError) {
+    guard !isKey(account: account) else {
+      throw CloudError(
+        .invalidArguments,
+        "an account whose name begins with '\(accountPrefix)' belongs to a server-to-server key; "
+          + "choose another name")
+    }
+  }
+
   /// The keys, in the order of their IDs.
   func list() throws(CloudError) -> [Key] {
     var keys: [Key] = []
@@ -32,7 +47,7 @@ struct ServerKeys: Sendable {
         continue
       }
       let id = account.name.dropFirst(Self.accountPrefix.count)
-      keys.append(Key(id: String(id), name: person.givenName ?? ""))
+      keys.append(Key(id: String(id), name: person.givenName ?? "", user: account.user))
     }
     return keys
   }
@@ -53,7 +68,7 @@ struct ServerKeys: Sendable {
     try server.controls.setPerson(
       of: Self.account(of: key.id), givenName: name,
       familyName: Data(key.bytes).base64EncodedString())
-    return Key(id: key.id, name: name)
+    return Key(id: key.id, name: name, user: try server.user(of: Self.account(of: key.id)))
   }
 
   /// Removes a key; its requests are refused from now on.

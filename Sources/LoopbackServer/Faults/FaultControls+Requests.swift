@@ -1,4 +1,4 @@
-import CloudProtocol
+package import CloudProtocol
 import Records
 import Synchronization
 
@@ -21,6 +21,9 @@ extension FaultControls {
 
   /// The number of open requests: held, delayed or being answered.
   public var openRequestCount: Int { state.withLock { $0.openRequests } }
+
+  /// The number of refused items in all responses since the server started, by code.
+  package var refusedItemCounts: [CloudError.Code: Int] { state.withLock { $0.refusedItems } }
 
   /// Empties the log of requests and of pushes and sets the counts to 0.
   public func forgetRequests() {
@@ -50,16 +53,21 @@ extension FaultControls {
     }
   }
 
-  /// Logs how a request ended, and when.
-  func finish(_ entry: RequestEntry, _ outcome: RequestEntry.Outcome, now: Timestamp) {
+  /// Logs how a request ended, which of its items were refused, and when.
+  func finish(
+    _ entry: RequestEntry, _ outcome: RequestEntry.Outcome, refused: [CloudError.Code] = [],
+    now: Timestamp
+  ) {
     let number = entry.number
     var ended = entry
     ended.outcome = outcome
+    ended.refusedItems = refused
     ended.seconds =
       now.secondsSinceReferenceDate - entry.time.secondsSinceReferenceDate
     state.withLock { state in
       state.openRequests -= 1
       state.cancelledBeforeHold.remove(number)
+      for code in refused { state.refusedItems[code, default: 0] += 1 }
       // Numbers are consecutive, so the position in the log is known unless it was emptied.
       guard let first = state.log.first?.number else { return }
       let index = number - first

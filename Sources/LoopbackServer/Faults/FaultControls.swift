@@ -163,6 +163,7 @@ struct FaultState: Sendable {
   var log: [RequestEntry] = []
   var arrived = 0
   var counts: [RequestScope: Int] = [:]
+  var refusedItems: [CloudError.Code: Int] = [:]
   var held: [HeldRequest] = []
   var cancelledBeforeHold: Set<Int> = []
   var waiters: [HoldWaiter] = []

@@ -63,7 +63,7 @@ public struct RequestEntry: Hashable, Sendable {
   public enum Outcome: Hashable, Sendable {
     /// The request is still open.
     case pending
-    /// The device got the response.
+    /// The device got the response; see ``RequestEntry/refusedItems`` for errors of single items.
     case answered
     /// The device got an error for the request as a whole.
     case failed(CloudError.Code)
@@ -91,6 +91,8 @@ public struct RequestEntry: Hashable, Sendable {
   public var requestID: String
   /// The outcome of the request.
   public var outcome: Outcome
+  /// The codes of the items that were refused in the response, in the order of the response.
+  public var refusedItems: [CloudError.Code] = []
   /// The seconds from its arrival to its outcome, by the server's clock; `nil` while pending.
   package var seconds: Double?
 }
@@ -114,6 +116,28 @@ public struct RequestScope: Hashable, Sendable {
   /// Whether the scope contains a request.
   public func contains(_ entry: RequestEntry) -> Bool {
     (device ?? entry.device) == entry.device && (kind ?? entry.kind) == entry.kind
+  }
+}
+
+extension CloudReply {
+  /// The codes of the items that were refused, in the order of the reply.
+  var refusedItems: [CloudError.Code] {
+    func codes<ID, Value>(_ results: [ItemResult<ID, Value>]) -> [CloudError.Code] {
+      results.compactMap { $0.error?.code }
+    }
+    return switch self {
+    case .currentUser, .databaseChanges, .zoneChanges, .queried, .assetUploaded, .assetContent: []
+    // That a person is not found is the answer to the question, and no refusal.
+    case .usersFound: []
+    case .zones(let results): codes(results)
+    case .zonesModified(let saved, let deleted): codes(saved) + codes(deleted)
+    case .records(let results): codes(results)
+    case .recordsModified(let saved, let deleted): codes(saved) + codes(deleted)
+    case .subscriptions(let results): codes(results)
+    case .subscriptionsModified(let saved, let deleted): codes(saved) + codes(deleted)
+    case .sharesResolved(let results): codes(results)
+    case .sharesAccepted(let results): codes(results)
+    }
   }
 }
 

@@ -52,6 +52,9 @@ final class PushDispatcher: Sendable {
     }
   }
 
+  /// Removes the devices of other processes, except those that wait for pushes.
+  func forgetRemoteDevices() { contents.withLock { $0.forgetRemoteDevices() } }
+
   /// All devices, by name.
   var devices: [DeviceState] {
     contents.withLock { contents in

@@ -30,7 +30,7 @@ final class RequestDispatcher: Sendable {
       call, device: device.name, account: device.account, now: clock())
     do {
       let reply = try await answer(call, from: device, faults)
-      controls.finish(faults.entry, .answered, now: clock())
+      controls.finish(faults.entry, .answered, refused: reply.refusedItems, now: clock())
       return reply
     } catch {
       controls.finish(faults.entry, .failed(error.code), now: clock())

@@ -78,7 +78,12 @@ extension Notation {
       let comparator = Query.Filter.Comparator(
         rawValue: name == "CONTAINS_ANY" ? "LIST_CONTAINS_ANY" : name)
     else {
-      throw .malformed("the comparator is unknown")
+      let usual: [Query.Filter.Comparator] = [
+        .equals, .lessThan, .greaterThan, .near, .isIn, .beginsWith, .listContains,
+        .containsAllTokens,
+      ]
+      throw .unknown(
+        name, "comparator", usual.map(\.rawValue) + ["or another of CloudKit's"])
     }
     let value = try json.object("fieldValue")
     if comparator == .isIn || comparator == .isNotIn {
@@ -106,7 +111,7 @@ extension Notation {
         return system.field.rawValue
       }
       guard SystemField(rawValue: name) != nil else {
-        throw .malformed("the system field is unknown")
+        throw .unknown(name, "system field", Notation.systemFields.map(\.name))
       }
       return name
     }

@@ -160,7 +160,7 @@ extension Notation {
     for element in try members(json, "fields")?.elements ?? [] {
       let field: Field?
       do throws(CloudError) { field = try self.field(element.value, in: zone) } catch {
-        throw .malformed("\(error.message) Field '\(element.name)'.")
+        throw .malformed(error.message, inField: element.name)
       }
       changes.append(RecordSave.Change(key: element.name, field: field))
     }

@@ -73,7 +73,8 @@ extension Notation {
     }
     let zone = try json["zoneID"].map { (value) throws(CloudError) in try self.zone(value) }
     let kind: Subscription.Kind
-    switch try json.text("subscriptionType").lowercased() {
+    let type = try json.text("subscriptionType")
+    switch type.lowercased() {
     case "database": kind = .database(recordType: nil)
     case "zone":
       guard let zone else { throw .malformed("a subscription to a zone needs a 'zoneID'") }
@@ -83,7 +84,7 @@ extension Notation {
         QuerySubscription(
           query: try query(try json.object("query"), zone: zone ?? .default),
           zone: try json.flag("zoneWide") == true ? nil : zone, options: try options(json)))
-    default: throw .malformed("'subscriptionType' must be query, zone or database")
+    default: throw .unknown(type, "'subscriptionType'", ["query", "zone", "database"])
     }
     return Subscription(
       id: SubscriptionID(try json.optionalText("subscriptionID") ?? newName()), kind: kind,
@@ -97,7 +98,7 @@ extension Notation {
       case "create": options.insert(.firesOnRecordCreation)
       case "update": options.insert(.firesOnRecordUpdate)
       case "delete": options.insert(.firesOnRecordDeletion)
-      default: throw .malformed("'firesOn' may hold create, update and delete")
+      default: throw .unknown(moment, "event in 'firesOn'", ["create", "update", "delete"])
       }
     }
     if try json.flag("firesOnce") == true { options.insert(.firesOnce) }

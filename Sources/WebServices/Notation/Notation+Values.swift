@@ -77,13 +77,19 @@ extension Notation {
     ]
     let isFinite = numbers.allSatisfy(\.isFinite)
     func number(_ value: Double) -> JSON { value.isFinite ? .number(value) : .number(0) }
+    // A member that was not given has its default, which is what its absence means again.
+    let plain = Location(latitude: place.latitude, longitude: place.longitude)
+    func member(_ path: KeyPath<Location, Double>) -> JSON? {
+      let (value, other) = (place[keyPath: path], plain[keyPath: path])
+      return value.bitPattern == other.bitPattern ? nil : number(value)
+    }
     return Plain(
       value: .members([
         "latitude": number(place.latitude), "longitude": number(place.longitude),
-        "horizontalAccuracy": number(place.horizontalAccuracy),
-        "verticalAccuracy": number(place.verticalAccuracy), "altitude": number(place.altitude),
-        "speed": number(place.speed), "course": number(place.course),
-        "timestamp": milliseconds.map { .integer($0) },
+        "horizontalAccuracy": member(\.horizontalAccuracy),
+        "verticalAccuracy": member(\.verticalAccuracy), "altitude": member(\.altitude),
+        "speed": member(\.speed), "course": member(\.course),
+        "timestamp": place.timestamp == plain.timestamp ? nil : milliseconds.map { .integer($0) },
       ]), type: "LOCATION",
       isWhole: isFinite && milliseconds.map { Notation.time(milliseconds: $0) } == place.timestamp)
   }
@@ -177,9 +183,15 @@ extension Notation {
     case "LOCATION":
       guard json.members != nil else { throw .unfit(type) }
       return .location(try location(json))
-    default: throw .malformed("the field type is unknown")
+    default: throw .unknown(type, "field type", Notation.fieldTypes)
     }
   }
+
+  /// The types of fields.
+  private static let fieldTypes = [
+    "STRING", "INT64", "DOUBLE", "TIMESTAMP", "BYTES", "REFERENCE", "ASSETID", "LOCATION",
+    "or a list such as STRING_LIST",
+  ]
 
   private func scalar(_ json: JSON, _ type: String) throws(CloudError) -> FieldValue? {
     switch type {
@@ -211,7 +223,8 @@ extension Notation {
     case nil, "NONE": action = .none
     case "DELETE_SELF": action = .deleteSelf
     case "VALIDATE": action = .validate
-    default: throw .malformed("a reference's 'action' must be NONE, DELETE_SELF or VALIDATE")
+    case .some(let word):
+      throw .unknown(word, "'action' of a reference", ["NONE", "DELETE_SELF", "VALIDATE"])
     }
     return Reference(target: try recordID(json, in: zone), action: action)
   }

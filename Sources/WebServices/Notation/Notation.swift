@@ -95,12 +95,30 @@ extension CloudError {
   package static func malformed(_ reason: String) -> CloudError {
     CloudError(.invalidArguments, reason)
   }
+
+  /// The error of a field, in the form of CloudKit's messages.
+  static func malformed(_ reason: String, inField name: String) -> CloudError {
+    .malformed("\(reason)\(reason.hasSuffix(".") ? "" : ".") Field '\(name)'.")
+  }
+
+  /// The error of a word that is none of the choices.
+  static func unknown(_ word: String, _ what: String, _ choices: [String]) -> CloudError {
+    .malformed(
+      "the \(what) '\(word.prefix(24))' is unknown; it must be one of "
+        + choices.joined(separator: ", "))
+  }
+
+  /// The error of a required member that is absent or of another kind.
+  fileprivate static func unfit(_ name: String, _ value: JSON?, _ kind: String) -> CloudError {
+    .malformed(
+      value == nil ? "'\(name)' is missing: it must be \(kind)" : "'\(name)' must be \(kind)")
+  }
 }
 
 extension JSON {
   /// The text called `name`, which is required.
   package func text(_ name: String) throws(CloudError) -> String {
-    guard let value = self[name]?.string else { throw .malformed("'\(name)' must be text") }
+    guard let value = self[name]?.string else { throw .unfit(name, self[name], "text") }
     return value
   }
 
@@ -132,7 +150,7 @@ extension JSON {
 
   /// The list called `name`, which is required.
   package func list(_ name: String) throws(CloudError) -> [JSON] {
-    guard let value = self[name]?.array else { throw .malformed("'\(name)' must be a list") }
+    guard let value = self[name]?.array else { throw .unfit(name, self[name], "a list") }
     return value
   }
 
@@ -171,7 +189,7 @@ extension JSON {
   /// The object called `name`, which is required.
   package func object(_ name: String) throws(CloudError) -> JSON {
     guard let value = self[name], value.members != nil else {
-      throw .malformed("'\(name)' must be an object")
+      throw .unfit(name, self[name], "an object")
     }
     return value
   }

@@ -66,8 +66,12 @@ extension ServerRequest {
       let type = try value.text("operationType")
       if type == "delete" || type == "forceDelete" {
         let id = try notation.recordID(record, in: operations.zone)
-        operations.add(
-          id, tag: type == "delete" ? ChangeTag(try record.text("recordChangeTag")) : nil)
+        let tag = try record.optionalText("recordChangeTag")
+        guard tag != nil || type == "forceDelete" else {
+          throw .malformed(
+            "the operation delete needs the record's 'recordChangeTag'; forceDelete needs none")
+        }
+        operations.add(id, tag: type == "delete" ? tag.map { ChangeTag($0) } : nil)
       } else {
         let save = try notation.save(record, in: operations.zone, newName: newName)
         if let root = save.sharing?.root, let tag = record["forRecord"]?["recordChangeTag"] {
@@ -210,7 +214,12 @@ extension ServerRequest {
     case "forceUpdate", "forceReplace":
       save.policy = .changedKeys
       save.clearsOtherFields = type == "forceReplace"
-    default: throw .malformed("the 'operationType' is unknown")
+    default:
+      throw .unknown(
+        type, "'operationType'",
+        [
+          "create", "update", "forceUpdate", "replace", "forceReplace", "delete", "forceDelete",
+        ])
     }
     return save
   }

@@ -42,14 +42,15 @@ extension ServerRequest {
     for value in try notation.items(body, "operations") {
       let zone = try value.object("zone")
       let id = try notation.zone(zone["zoneID"] ?? zone)
-      switch try value.text("operationType") {
+      let type = try value.text("operationType")
+      switch type {
       case "create":
         order.append((true, request.save.count))
         request.save.append(id)
       case "delete":
         order.append((false, request.delete.count))
         request.delete.append(id)
-      default: throw .malformed("a zone's 'operationType' must be create or delete")
+      default: throw .unknown(type, "'operationType' of a zone", ["create", "delete"])
       }
     }
     let operationIndexes = order
@@ -120,14 +121,15 @@ extension ServerRequest {
     var order: [(isSave: Bool, index: Int)] = []
     for value in try notation.items(body, "operations") {
       let described = try value.object("subscription")
-      switch try value.text("operationType") {
+      let type = try value.text("operationType")
+      switch type {
       case "create", "update":
         order.append((true, request.save.count))
         request.save.append(try notation.subscription(described, newName: newName))
       case "delete":
         order.append((false, request.delete.count))
         request.delete.append(SubscriptionID(try described.text("subscriptionID")))
-      default: throw .malformed("'operationType' must be create, update or delete")
+      default: throw .unknown(type, "'operationType'", ["create", "update", "delete"])
       }
     }
     let operationIndexes = order

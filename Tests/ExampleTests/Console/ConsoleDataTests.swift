@@ -23,14 +23,84 @@ extension ConsoleSuite {
         try await page.wait(for: "says('dialog', 'Delete all accounts')")
         try await page.click("dialog button", "Reset")
         try await page.wait(for: "says('main h2', 'Nothing stored yet')")
+        // With the accounts, the devices of other programs are gone, that of the console too.
+        try await page.wait(for: "!place('#devices li') && !place('#accounts li')")
         try await page.picture("empty")
         let wrong = world.path("wrong.txt")
         try Data("no archive".utf8).write(to: URL(fileURLWithPath: wrong))
         try await page.attach(wrong, to: "#import")
         try await page.wait(for: "says('#dataWrong', 'archive')")
+        try await page.read(
+          """
+          globalThis.notes = [];
+          new MutationObserver(() => notes.push(document.getElementById('dataNote').innerText))
+            .observe(document.getElementById('dataNote'), {childList: true});
+          0
+          """)
         try await page.attach(archive, to: "#import")
         try await page.wait(for: "says('main h2', '2 records')")
+        // It says what it is doing, and then that it is done; the error before is over.
+        try await page.wait(for: "says('#dataNote', 'Imported cloudsync-archive.jsonl (')")
+        let first = try await page.text("notes[0]")
+        #expect(first.hasPrefix("Importing cloudsync-archive.jsonl (") && first.hasSuffix("…"))
+        #expect(try await page.text("document.getElementById('dataWrong').innerText") == "")
         #expect(try await page.texts("tbody th a") == ["bread", "milk"])
+      }
+    }
+
+    @Test("An empty server gets its first zone and record in the console, also a public one")
+    func emptyServerGetsZonesAndRecords() async throws {
+      try await ConsoleWorld.run([]) { world in
+        let page = world.browser
+        try await page.click("button", "Reset")
+        try await page.click("dialog button", "Reset")
+        try await page.wait(for: "says('#welcome', 'Create a zone here')")
+        try await page.click("#welcome button", "New zone")
+        try await page.fill("#zoneAccount", with: "ann")
+        try await page.fill("#zoneContainer", with: "iCloud.new")
+        try await page.fill("#zoneName", with: "plans")
+        try await page.picture("new-zone")
+        try await page.click("button", "Create zone")
+        try await page.wait(for: "says('main h2', 'plans') && says('main h2', '0 records')")
+        try await page.wait(for: "says('#tree', 'ann · private') && says('#accounts', 'ann')")
+        try await page.click("button", "New record")
+        try await page.fill("input", "Record type", with: "Plan")
+        try await page.fill("input", "Record name", with: "first")
+        try await page.click("button", "Create")
+        try await page.wait(for: "says('#recordView h3', 'first')")
+
+        try await page.click("nav button", "New zone")
+        try await page.choose("#zoneScope", nil, "public")
+        try await page.wait(for: "!place('#zoneName')")
+        try await page.choose("#zoneEnvironment", nil, "production")
+        try await page.click("button", "Create zone")
+        try await page.wait(for: "says('#path', 'public') && says('#path', 'production')")
+        try await page.wait(for: "says('main h2', '_defaultZone 0 records')")
+        // A name that no zone can have is refused in the form.
+        try await page.click("nav button", "New zone")
+        try await page.choose("#zoneScope", nil, "private")
+        try await page.fill("#zoneName", with: "_plans")
+        try await page.click("button", "Create zone")
+        try await page.wait(for: "says('form.card [role=alert]', 'BAD_REQUEST')")
+        try await page.click("button", "Cancel")
+        try await page.wait(for: "document.activeElement.id === 'newZone'")
+      }
+    }
+
+    @Test("Tokens are expired after a question, and a browser finds an icon")
+    func tokensExpireAfterQuestion() async throws {
+      try await ConsoleWorld.run(["bread"]) { world in
+        let page = world.browser
+        let log = "document.querySelectorAll('#feed .warn').length"
+        try await page.click("#zoneActions summary")
+        for (answer, count) in [("Cancel", 0), ("Expire tokens", 1)] {
+          try await page.click("button", "Expire tokens")
+          try await page.wait(for: "says('dialog', 'Every device fetches it again')")
+          try await page.click("dialog button", answer)
+          try await page.wait(for: "!document.querySelector('dialog') && \(log) === \(count)")
+        }
+        let icon = try await page.read("fetch('/favicon.ico').then(answer => answer.status)")
+        #expect(icon as? Int == 204)
       }
     }
 

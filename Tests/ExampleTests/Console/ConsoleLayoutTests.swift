@@ -45,6 +45,35 @@ extension ConsoleSuite {
       }
     }
 
+    @Test("Texts with control characters, outer spaces and great length stay apart and readable")
+    func hostileTextsStayReadable() async throws {
+      let names = [" spaced ", String(repeating: "n", count: 255)]
+      try await ConsoleWorld.run([]) { world in
+        let page = world.browser
+        for name in names {
+          #expect(try await world.cloud.save(name, title: "x\u{202E}\u{7}y") == 200)
+        }
+        try await page.wait(for: "says('main h2', '2 records')")
+        #expect(try await page.texts("tbody th a") == ["␣spaced␣", names[1]])
+        try await page.wait(for: "says('td', 'xU+202EU+0007y')")
+        try await page.picture("hostile-texts")
+        // The long name leaves room for the other columns.
+        let width = try await page.read(
+          "Math.max(...[...document.querySelectorAll('tbody th a')].map(one => one.offsetWidth))")
+        #expect((1...260).contains(width as? Int ?? 0), "\(width ?? 0)")
+        let other = try await page.read(
+          "document.querySelector('tbody td:nth-child(2)').offsetWidth")
+        #expect((other as? Int ?? 0) > 100, "\(other ?? 0)")
+        // A name is used as it is typed.
+        try await page.fill("#recordName", with: " spaced ")
+        try await page.press("Enter")
+        try await page.wait(for: "says('#recordView h3', '␣spaced␣')")
+        // The sign before the link is no part of it.
+        let signs = "getComputedStyle(document.querySelector('#path a'), '::before').content"
+        #expect(try await page.text(signs) == "none")
+      }
+    }
+
     @Test("Every control is reached with the tabulator in the order of the page")
     func controlsAreReachedByKeyboard() async throws {
       try await ConsoleWorld.run(Self.names) { world in

@@ -39,13 +39,14 @@ extension ConsoleSuite {
         try await page.click("button", "Create")
         try await page.click("button", "Share")
         try await page.wait(for: "place('button', 'Invite')")
-        // Who was not invited is told so.
-        try await page.click("button", "Accept")
-        try await page.wait(for: "says('.share [role=alert]', 'ACCESS_DENIED')")
+        // An account that was not invited can't accept.
+        #expect(try await page.texts(".share button") == ["Invite"])
+        try await page.wait(for: "says('.share', 'does not lead to this server')")
         try await page.click("button", "Invite")
-        try await page.wait(for: "says('.share li', 'pending')")
+        try await page.wait(for: "says('.share li', 'invitation pending')")
+        #expect(try await page.texts(".share li").last?.contains("may read and write") == true)
         try await page.picture("share")
-        try await page.click("button", "Accept")
+        try await page.click("button", "Accept as bob")
         try await page.wait(for: "says('#path', 'bob') && says('#path', 'shared')")
         try await page.wait(for: "says('#recordView h3', 'groceries')")
         try await page.picture("shared")
@@ -73,6 +74,64 @@ extension ConsoleSuite {
         try await page.click("dialog button", "Remove")
         try await page.wait(for: "!says('.share li', 'bob')")
         #expect(try await sharedZones(of: token, world) == [])
+      }
+    }
+
+    @Test("A share by link is accepted by any account, and leads to the record that it shares")
+    func linkIsAcceptedByAnyAccount() async throws {
+      try await ConsoleWorld.run(["bread"]) { world in
+        let page = world.browser
+        try await page.fill("#accountName", with: "bob")
+        try await page.press("Enter")
+        try await page.wait(for: "says('#accountNote', 'The account bob was added.')")
+        try await page.fill("#accountName", with: "bob")
+        try await page.press("Enter")
+        try await page.wait(for: "says('#accountNote', 'The account bob exists already.')")
+        let body = #"""
+          {"operations":[{"operationType":"create","zone":{"zoneID":{"zoneName":"shop"}}}]}
+          """#
+        #expect(try await world.cloud.post("zones/modify", Data(body.utf8)).status == 200)
+        try await page.click("nav a", "shop")
+        try await page.wait(for: "says('main h2', '0 records')")
+        try await page.click("button", "New record")
+        try await page.fill("input", "Record type", with: "List")
+        try await page.fill("input", "Record name", with: "groceries")
+        try await page.click("button", "Create")
+        try await page.click("button", "Share")
+        try await page.wait(for: "place('button', 'Invite')")
+        #expect(try await page.texts(".share button") == ["Invite"])
+        try await page.choose(
+          "select", "Permission of everybody", "everybody with the link may read")
+        try await page.wait(for: "place('button', 'Accept by the link')")
+        try await page.click(".share a", "groceries")
+        try await page.wait(for: "says('#recordView h3', 'groceries')")
+        try await page.click(".tag a")
+        try await page.click("button", "Accept by the link")
+        try await page.wait(for: "says('#path', 'bob') && says('#path', 'shared')")
+        try await page.wait(for: "says('#recordView h3', 'groceries')")
+      }
+    }
+
+    @Test("A refused acceptance is no success in the activity, and keys are shown by their names")
+    func refusalsAndKeysAreNamed() async throws {
+      try await ConsoleWorld.run(["bread"]) { world in
+        let page = world.browser
+        let accept = Data(#"{"shortGUIDs":[{"value":"0000000000000000000000"}]}"#.utf8)
+        let answer = try await world.cloud.post("records/accept", accept, database: "public")
+        #expect(answer.text.contains("serverErrorCode"), "\(answer.text)")
+        try await page.choose("#feedKind", nil, "failures")
+        try await page.wait(for: "says('#feed .bad', '1 of 1 refused: ')")
+        try await page.picture("refused")
+        try await page.click("#feed summary")
+        let parts = try await page.texts("#feed dl > div")
+        #expect(parts.contains { $0.hasPrefix("outcome\n1 of 1 refused: ") }, "\(parts)")
+        let shown = try await page.text(
+          """
+          (state.keys = [{keyID: 'f00', name: 'importer', userRecordName: '_k'}],
+            [accountLabel('server-key-f00'), userLabel('_k'), accountLabel('server-key-0123456789'),
+              accountLabel('ann')].join())
+          """)
+        #expect(shown == "key “importer”,key “importer”,key “01234567…”,ann")
       }
     }
 

@@ -54,6 +54,16 @@ extension ConsoleSuite {
         let first = "\(names).length === 200 && \(names)[0] === 'r449'"
         try await page.wait(for: first)
         try await page.picture("large-zone")
+        // A heading sorts what is loaded, and says so; a query sorts all.
+        try await page.click("thead button", "Record")
+        try await page.wait(
+          for: "says('.table .warn', 'sorted among the 200 loaded records')"
+            + " && \(names)[0] === 'r250'")
+        try await page.picture("sorted-part")
+        try await page.click("button", "Sort all by a query")
+        try await page.wait(for: "\(names)[0] === 'r000' && !place('.table .warn')")
+        try await page.click("nav a", "large")
+        try await page.wait(for: first)
         try await page.click("button", "Show more")
         try await page.wait(for: "says('main h2', 'the latest 400 of 450 records')")
         try await page.wait(for: "\(names).length === 400 && \(names)[399] === 'r050'")
@@ -95,6 +105,7 @@ extension ConsoleSuite {
         }
         for (predicate, words) in [
           ("count > > 2", "Expected a value at column 9."),
+          ("count >", "Expected a value at the end."),
           ("count > 2 title", "Expected AND at column 11."),
           ("count ; 2", "Unreadable at column 7."),
           (#"count BEGINSWITH "1""#, "BAD_REQUEST"), (#"1x = 2"#, "Expected IN at column 2."),

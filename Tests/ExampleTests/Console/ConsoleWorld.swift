@@ -21,9 +21,10 @@ struct ConsoleWorld {
     let browser = try await Browser(program, folder: tool.folder)
     let world = ConsoleWorld(cloud: cloud, browser: browser, tool: tool)
     try await browser.open("\(cloud.url)/console#token=\(cloud.controlToken)")
+    let content = records.isEmpty ? "Nothing stored yet" : "\(records.count) record"
     // What comes later would move the places that a test points at.
     try await browser.wait(
-      for: "says('main h2', '\(records.count) record') && place('#accounts li')"
+      for: "says('main h2', '\(content)') && place('#accounts li')"
         + " && place('#fault')")
     try await body(world)
     try await browser.close()

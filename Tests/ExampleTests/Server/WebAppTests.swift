@@ -69,6 +69,8 @@ struct WebAppTests {
       try await browser.click("button", "Sign in")
     }
     try await browser.wait(for: "document.querySelectorAll('#accounts button').length === 2")
+    let purpose = try await browser.texts("#purpose")
+    #expect(purpose.first?.hasPrefix("A page of \(origin) wants to use ") == true, "\(purpose)")
     try await browser.picture("sign-in")
     try await browser.click("#accounts button", "bob")
     try await browser.turn(toPage: origin)

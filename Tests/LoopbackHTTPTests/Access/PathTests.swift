@@ -15,7 +15,7 @@ struct PathTests {
     "/..%5c..%5cetc%5cpasswd", "/%252e%252e%252fetc%252fpasswd", "/%c0%ae%c0%ae/etc/passwd",
     "/%c0%af", "/%e0%80%af", "/%ff%fe", "/%00", "/etc/passwd%00", "/etc/passwd",
     "/proc/self/environ",
-    "/Package.swift", "/.git/config", "/index.html", "/favicon.ico", "/robots.txt",
+    "/Package.swift", "/.git/config", "/index.html", "/robots.txt",
     "/.well-known/security.txt", "/cloud.sqlite", "/assets", "/assets/", "/assets/download",
     "/assets/download/", "/assets/download/..", "/assets/download/../../etc/passwd",
     "/assets/download/%2e%2e%2fetc%2fpasswd", "/assets/upload/../download/", "/courier",

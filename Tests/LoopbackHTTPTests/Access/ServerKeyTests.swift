@@ -153,6 +153,44 @@ struct ServerKeyTests {
     }
   }
 
+  @Test("A key's account is no account of a person: it is not listed, and no token is given for it")
+  func accountsOfKeysAreNoPeople() async throws {
+    try await AccessWorld.run(options: { $0.allowsFaultControl = true }) { world in
+      let program = try Program(79)
+      let added = try await keys(world, "POST", ["publicKey": program.pem, "name": "importer"])
+      let path = world.path(.recordsModify, .public)
+      let saved = try await world.ask(
+        "POST", path, fields: try program.fields(path, Self.create, at: Self.start),
+        body: Array(Self.create.utf8))
+      #expect(saved.status == 200, "\(saved.text)")
+      func ask(_ path: String, _ body: String? = nil) async throws -> TestClient.Answer {
+        try await world.ask(
+          body == nil ? "GET" : "POST", "/cloudsync/1/\(path)",
+          fields: [
+            "Authorization: Bearer \(world.web.controlToken)", "Content-Type: application/json",
+          ], body: body.map { Array($0.utf8) })
+      }
+      #expect(try await !ask("accounts").text.contains("server-key-"))
+      #expect(try await ask("status").text.contains(#""accounts":1"#))
+      // The key's user record name is that of the creator.
+      let key = try JSON(parsing: added.body)["keys"]?.array?.first
+      let user = try #require(key?["userRecordName"]?.string)
+      #expect(saved.text.contains(#""userRecordName":"\#(user)""#))
+      for account in ["server-key-evil", "server-key-\(program.key.id)"] {
+        for (path, body) in [
+          ("sign-in", #"{"account":"\#(account)"}"#),
+          ("faults", #"{"action":"person","account":"\#(account)","email":"e@example.com"}"#),
+          ("faults", #"{"action":"quota","account":"\#(account)","bytes":1}"#),
+        ] {
+          let answer = try await ask(path, body)
+          #expect([400, 404].contains(answer.status), "\(path) \(account): \(answer.text)")
+        }
+        #expect(throws: CloudError.self) { try world.web.webAuthToken(for: account) }
+      }
+      #expect(try world.server.accounts().count == 2)
+    }
+  }
+
   /// Proves WS-12.
   @Test("Every wrong date, signature, key, body and path is refused with 401, and a replay too")
   func wrongSignaturesAreRefused() async throws {
@@ -276,7 +314,7 @@ struct ServerKeyTests {
     var archive = Data()
     try await AccessWorld.run(path: path) { world in
       let ids = try ServerKeys(server: world.server).list()
-      #expect(ids == [ServerKeys.Key(id: program.key.id, name: "n")])
+      #expect(ids.map { [$0.id, $0.name] } == [[program.key.id, "n"]])
       archive = try world.server.exportArchive()
     }
     let other = LoopbackServer()

@@ -76,6 +76,18 @@ struct SignInTests {
     }
   }
 
+  @Test("Nobody signs in as a server-to-server key, and the page learns who gets the token")
+  func keysAreNotSignedInTo() async throws {
+    try await AccessWorld.run(origins: [Self.app]) { world in
+      let ticket = try await ticket(world)
+      let answer = try await signIn(world, ["ticket": ticket, "account": "server-key-evil"])
+      #expect(answer.status == 400 && answer.text.contains("choose another name"))
+      #expect(try world.server.accounts().count == 1)
+      let offer = try page(try await signIn(world, ["ticket": ticket]))
+      #expect(offer["origins"]?.text == "[\"\(Self.app)\"]")
+    }
+  }
+
   @Test("A ticket ends after ten minutes, and only a server's own ticket is accepted")
   func ticketEndsAfterTenMinutes() async throws {
     try await AccessWorld.run(origins: [Self.app]) { world in

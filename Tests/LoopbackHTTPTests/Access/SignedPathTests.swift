@@ -70,6 +70,9 @@ struct SignedPathTests {
         for method in ["GET", "POST"] {
           let answer = try await world.ask(method, path, body: method == "POST" ? [] : nil)
           #expect(answer.status == 404 && answer.code == "NOT_FOUND", "\(path): \(answer.status)")
+          #expect(
+            answer.text.contains("the URL is not valid or has expired")
+              == SignedPath.hasPrefix(path), "\(path)")
           #expect(!answer.whole.contains(AccessWorld.mark), "\(path)")
         }
       }
@@ -107,6 +110,24 @@ struct SignedPathTests {
         "POST \(late) HTTP/1.1\r\nHost: localhost:\(world.web.port)\r\nContent-Length: 1000\r\n\r\n"
       )
       #expect(answer.status == 400 && answer.code == "BAD_REQUEST", "\(answer.text)")
+    }
+  }
+
+  @Test("An upload in parts of a form is refused, because its boundaries would be stored")
+  func multipartUploadIsRefused() async throws {
+    try await AccessWorld.run { world in
+      _ = try await world.settle()
+      let path = try await world.uploadTicket()
+      let form = Array("--x\r\n\r\nfile\r\n--x--\r\n".utf8)
+      for type in ["multipart/form-data; boundary=x", "Multipart/Mixed; boundary=x"] {
+        let refused = try await world.ask(
+          "POST", path, fields: ["Content-Type: \(type)"], body: form)
+        #expect(refused.status == 415, "\(refused.text)")
+        #expect(refused.text.contains("the body must be the file's bytes"))
+      }
+      let stored = try await world.ask(
+        "POST", path, fields: ["Content-Type: application/octet-stream"], body: form)
+      #expect(stored.status == 200, "\(stored.text)")
     }
   }
 

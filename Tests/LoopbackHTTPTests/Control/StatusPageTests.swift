@@ -32,6 +32,16 @@ struct StatusPageTests {
     }
   }
 
+  @Test("Browsers that ask for an icon get none, without an error")
+  func iconIsEmpty() async throws {
+    try await AccessWorld.run { world in
+      for method in ["GET", "HEAD"] {
+        let answer = try await get(world, "/favicon.ico", method: method)
+        #expect(answer.status == 204 && answer.body.isEmpty)
+      }
+    }
+  }
+
   @Test("Metrics need the control token, and count requests, bytes and pushes that wait")
   func metricsCountRequestsAndPushes() async throws {
     try await AccessWorld.run { world in

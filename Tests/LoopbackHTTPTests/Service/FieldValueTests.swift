@@ -49,6 +49,22 @@ struct FieldValueTests {
     return try JSON(parsing: read.body)["records"]?.array?.first?["fields"]?["f"]?["value"]
   }
 
+  @Test("A location comes back with the members it was saved with, and no others")
+  func locationHasOnlyStoredMembers() async throws {
+    try await AccessWorld.run { world in
+      for (name, place) in [
+        ("plain", #"{"latitude":1.5,"longitude":2.5}"#),
+        (
+          "measured",
+          #"{"latitude":1.5,"longitude":2.5,"altitude":3.5,"speed":4.5,"timestamp":978307201000}"#
+        ),
+      ] {
+        let read = try await outcome(world, name, "LOCATION", place)
+        #expect(read?.text == place)
+      }
+    }
+  }
+
   /// Proves WS-99, WS-100.
   @Test func everyWholeNumberThatIsAcceptedComesBackIdentical() async throws {
     try await AccessWorld.run { world in
