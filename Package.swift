@@ -151,7 +151,8 @@ let package = Package(
     module(
       "CloudSyncTesting",
       [
-        "StateInspection", "CloudSync", "LoopbackServer", "SyncMachine", "CloudProtocol", "Records",
+        "StateInspection", "CloudSync", "LoopbackServer", "SyncMachine", "CloudMachine",
+        "CloudProtocol", "Records",
       ]),
     tool(
       "cloudsync",
@@ -247,7 +248,7 @@ let package = Package(
       "cloudsync-bench",
       [
         "SyncedStore", "CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudMachine",
-        "SyncMachine", "CloudProtocol", "Records", "SQLite", "VerificationSupport",
+        "SyncMachine", "CloudProtocol", "Records", "SQLite", "PostgreSQL", "VerificationSupport",
         "CommandLineKit",
       ],
       path: "Tests/Benchmarks",

@@ -73,6 +73,19 @@ package struct QueryScan: Sendable {
     }
   }
 
+  /// What `read(from:)` is going to read.
+  package var plan: ReadPlan {
+    var plan = ReadPlan()
+    plan.isReadOnly = true
+    guard database.scope != .shared, let zone = zones.first else { return plan }
+    plan.isComplete = true
+    plan.includesIdentity = true
+    plan.zones = [database: [zone]]
+    plan.typePage = ReadPlan.TypePage(
+      type: builder.query.recordType, zone: zone, database: database, after: name, limit: step)
+    return plan
+  }
+
   /// Reads the next slice.
   ///
   /// Throws only storage errors; the same slice can be read again then.

@@ -55,8 +55,15 @@
             """)
         ])[0].first { (try $0.bool(0), try $0.bool(1)) } ?? (false, false)
       guard table else { return schema ? 0 : nil }
-      return try connection.run([PostgreSQLStatement("SELECT version FROM cloudsync.layout")])[0]
-        .first { try $0.integer(0) } ?? 0
+      do {
+        return try connection.run([PostgreSQLStatement("SELECT version FROM cloudsync.layout")])[0]
+          .first { try $0.integer(0) } ?? 0
+      } catch let error as PostgreSQLError
+        where error.state == "42703" || error.state == "XX001"
+      {
+        // The table has no such column, or one of another type.
+        return 0
+      }
     }
 
     private static func create(

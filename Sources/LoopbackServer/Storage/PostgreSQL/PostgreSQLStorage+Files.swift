@@ -130,21 +130,24 @@
 
     /// Removes the files among the candidates that nothing uses, each statement with a view of its
     /// own.
+    ///
+    /// The arrays keep the planner from joins that read all files.
     static let removalOfUnusedFiles = [
       """
       SELECT checksum FROM cloudsync.files
-      WHERE checksum IN (SELECT checksum FROM cloudsync.file_candidates)
+      WHERE checksum = ANY(ARRAY(SELECT checksum FROM cloudsync.file_candidates))
       ORDER BY checksum FOR UPDATE
       """,
       """
       WITH unused AS (
-        DELETE FROM cloudsync.files
-        WHERE checksum IN (SELECT checksum FROM cloudsync.file_candidates)
-          AND NOT EXISTS (
-            SELECT 1 FROM cloudsync.file_uses WHERE file_uses.checksum = files.checksum)
-          AND NOT EXISTS (SELECT 1 FROM cloudsync.uploads WHERE uploads.checksum = files.checksum)
+        DELETE FROM cloudsync.files WHERE checksum = ANY(ARRAY(
+          SELECT checksum FROM cloudsync.file_candidates AS old
+          WHERE NOT EXISTS (
+              SELECT 1 FROM cloudsync.file_uses WHERE checksum = old.checksum OFFSET 0)
+            AND NOT EXISTS (
+              SELECT 1 FROM cloudsync.uploads WHERE checksum = old.checksum OFFSET 0)))
         RETURNING checksum)
-      DELETE FROM cloudsync.file_chunks WHERE checksum IN (SELECT checksum FROM unused)
+      DELETE FROM cloudsync.file_chunks WHERE checksum = ANY(ARRAY(SELECT checksum FROM unused))
       """,
       "DELETE FROM cloudsync.file_candidates",
     ].map { PostgreSQLStatement($0) }

@@ -88,8 +88,8 @@
         PostgreSQLStatement(
           """
           SELECT body, container, environment, scope, owner FROM cloudsync.databases
-          WHERE body IS NOT NULL AND (owner = '' OR owner IN
-            (SELECT user_name FROM cloudsync.accounts WHERE name = ANY($1)))
+          WHERE body IS NOT NULL AND owner = ANY(ARRAY(
+            SELECT '' UNION ALL SELECT user_name FROM cloudsync.accounts WHERE name = ANY($1)))
           """, [.texts(names)])
       ])[0].map { try DatabaseBody.open(try $0.bytes(0), id: try Self.databaseID($0, from: 1)) }
     }
@@ -270,8 +270,10 @@
     ) -> PostgreSQLStatement {
       PostgreSQLStatement(
         """
-        SELECT target, holder_owner, holder_zone, holder, kind FROM cloudsync.links
-        WHERE database = $1 AND owner = $2 AND zone = $3 AND target = ANY($4)
+        SELECT found.* FROM unnest($4::text[]) AS wanted (target) CROSS JOIN LATERAL (
+          SELECT target, holder_owner, holder_zone, holder, kind FROM cloudsync.links
+          WHERE database = $1 AND owner = $2 AND zone = $3
+            AND target = wanted.target COLLATE "C" OFFSET 0) AS found
         ORDER BY target, holder_owner, holder_zone, holder, kind
         """, [.uuid(database.key), .text(zone.owner), .text(zone.name), .texts(names)])
     }

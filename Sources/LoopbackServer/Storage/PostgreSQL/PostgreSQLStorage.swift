@@ -85,7 +85,11 @@
         try PostgreSQLLayout.prepare(connection, identity: identity, secret: secret)
         self.connection = connection
       } catch let error as PostgreSQLError {
-        throw PostgreSQLStorageError("the database can't be used: \(error)")
+        let advice =
+          error.state == "42501"
+          ? "; the user needs CREATE on the database at the first start, and owns the schema then"
+          : ""
+        throw PostgreSQLStorageError("the database can't be used: \(error)\(advice)")
       }
     }
 
@@ -103,6 +107,9 @@
 
     /// The number of round trips to the database so far.
     package var roundTrips: Int { earlierRoundTrips + (connection?.roundTrips ?? 0) }
+
+    /// Called with the statements of each round trip before they are run, for tests.
+    var watch: (([PostgreSQLStatement]) -> Void)?
 
     /// The number of reads that a running transaction made and that were not foreseen.
     package private(set) var misses = 0
@@ -335,6 +342,7 @@
         connection = try PostgreSQLConnection(address, patience: patience)
       }
       guard let connection else { throw PostgreSQLError("there is no connection") }
+      watch?(statements)
       return try connection.run(statements)
     }
 
@@ -365,9 +373,11 @@
             retryAfter: 1)
         }
         let isPassing = error.isConflict || error.isConnectionLost
+        // 53: the disk is full, or another resource is exhausted.
+        let isFull = error.state?.hasPrefix("53") == true
         let answer = CloudError(
-          isPassing || error.state?.hasPrefix("53") == true ? .serviceUnavailable : .internalError,
-          "the database failed: \(error)", retryAfter: isPassing ? 1 : nil)
+          isPassing || isFull ? .serviceUnavailable : .internalError,
+          "the database failed: \(error)", retryAfter: isPassing ? 1 : isFull ? 30 : nil)
         return isPassing ? TransactionConflict(error: answer) : answer
       case let error as ByteFormatError:
         return CloudError(.internalError, "the database is damaged: \(error.description)")
