@@ -3,6 +3,10 @@
   import Testing
   import VerificationSupport
 
+  #if canImport(FoundationNetworking)
+    import FoundationNetworking
+  #endif
+
   /// The operations that Docs/Cluster.md describes.
   @Suite("cloudsync serve: operation with PostgreSQL")
   struct PostgreSQLOperationTests {
