@@ -12,14 +12,22 @@ STORE_SEEDS ?= 2000
 SOAK ?= 300
 TAPES ?= 5000
 RUNS ?= 100000
+MUTANTS ?= 200
+MUTANT_SEED ?= 1
 # RECORD=1 stores the figures of a run in Docs/Reliability.json and in the table of its page.
 WRITE = $(if $(RECORD),--write Docs/Reliability.json)
 SQLITE_INSTALL = apt-get install -y libsqlite3-dev
 POSTGRESQL_INSTALL = apt-get install -y --no-install-recommends libpq-dev postgresql
 CLUSTER_TESTS ?= PostgreSQL|TransportTests
+CLUSTER_SOAK ?= 600
+CLUSTER_TAPES ?= 1000
+# A stall longer than a server waits for PostgreSQL; one of a minute needs STALL=60.
+STALL ?= 3
+CLUSTER_VERIFY = $(SWIFT) run -c release --traits PostgreSQL --scratch-path .build-postgresql $(VERIFY)
 
-.PHONY: help demo test cluster-test cluster-bench libpq check bench bench-scale bench-build simulate simulate-release \
-  simulate-stores planted soak siege differential crash fuzz fuzz-release fuzz-planted fuzz-tool \
+.PHONY: help demo test cluster-test cluster-bench cluster-soak cluster-differential cluster-planted libpq \
+  check bench bench-scale bench-build simulate simulate-release simulate-stores planted mutants \
+  mutants-release soak siege differential crash fuzz fuzz-release fuzz-planted fuzz-tool \
   apple-check by-url docs thread-sanitizer address-sanitizer leaks-sanitizer sqlite format
 
 help:
@@ -38,9 +46,14 @@ help:
 	@echo 'make simulate-release  $(RELEASE_SEEDS) simulations of the state machines alone'
 	@echo 'make simulate-stores   $(STORE_SEEDS) simulations of each example store (STORE_SEEDS=n)'
 	@echo 'make planted    plant faults into a copy of the sources; each must be found'
+	@echo 'make mutants    $(MUTANTS) mechanical changes of the sources; the tests must detect them (MUTANT_SEED=s)'
+	@echo 'make mutants-release   the same with 3,000 changes'
 	@echo 'make soak       devices write for $(SOAK) s to a server that is killed every 10 s (SOAK=s)'
 	@echo 'make siege      send hostile and slow requests to the HTTP server'
 	@echo 'make differential  compare a reference with three servers in $(TAPES) runs (TAPES=n)'
+	@echo 'make cluster-soak  the soak with three servers on PostgreSQL, $(CLUSTER_SOAK) s (CLUSTER_SOAK=s)'
+	@echo 'make cluster-differential  compare with a server on PostgreSQL, too (CLUSTER_TAPES=n)'
+	@echo 'make cluster-planted  faults of the storage in PostgreSQL, which the soak must find'
 	@echo 'make crash      power cuts, failing calls, damaged files and killed processes'
 	@echo
 	@echo 'make fuzz       $(RUNS) random inputs for each reader of external bytes (RUNS=n)'
@@ -109,8 +122,29 @@ planted: sqlite
 	$(SWIFT) build --product $(VERIFY)
 	SWIFT="$(SWIFT)" "$$($(SWIFT) build --show-bin-path)/$(VERIFY)" planted $(WRITE)
 
+mutants: sqlite
+	$(SWIFT) run $(VERIFY) mutants --count $(MUTANTS) --seed $(MUTANT_SEED) $(WRITE)
+
+mutants-release: MUTANTS = 3000
+mutants-release: mutants
+
 soak: sqlite
 	$(SWIFT) run -c release $(VERIFY) soak --seconds $(SOAK) $(WRITE)
+
+# Three servers on one PostgreSQL with a synchronous standby, interrupted in all ways.
+cluster-soak: sqlite libpq
+	$(SWIFT) build -c release --product $(VERIFY) --traits PostgreSQL --scratch-path .build-postgresql
+	.ci/postgresql --standby sh -c '"$$0" "$$@" --data "$$CLOUDSYNC_POSTGRESQL"' \
+	  $(CLUSTER_VERIFY) soak --seconds $(CLUSTER_SOAK) --servers 3 --kill-every 2 \
+	  --interrupt all --skew 300 --stall $(STALL) $(WRITE)
+
+cluster-differential: sqlite libpq
+	.ci/postgresql $(CLUSTER_VERIFY) differential --tapes $(CLUSTER_TAPES) $(WRITE)
+
+cluster-planted: sqlite libpq
+	$(SWIFT) build --product $(VERIFY)
+	SWIFT="$(SWIFT)" .ci/postgresql --standby \
+	  "$$($(SWIFT) build --show-bin-path)/$(VERIFY)" planted --cluster $(WRITE)
 
 siege: sqlite
 	$(SWIFT) run -c release $(VERIFY) siege hostile $(WRITE)

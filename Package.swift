@@ -216,7 +216,7 @@ let package = Package(
       "Soak",
       [
         "SimulationSupport", "CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudProtocol",
-        "SQLite", "VerificationSupport", "CommandLineKit",
+        "Records", "SQLite", "VerificationSupport", "CommandLineKit",
       ], resources: [.embedInCode("help.txt")]),
     verification(
       "Differential",
@@ -237,10 +237,13 @@ let package = Package(
     verification(
       "Planted", ["VerificationSupport", "CommandLineKit"], exclude: ["Faults"],
       resources: [.embedInCode("help.txt")]),
+    verification(
+      "Mutants", ["Planted", "VerificationSupport", "CommandLineKit"],
+      exclude: ["equivalent.txt"], resources: [.embedInCode("help.txt")]),
     tool(
       "cloudsync-verify",
       [
-        "Simulate", "Stores", "Crash", "Soak", "Differential", "Siege", "Planted",
+        "Simulate", "Stores", "Crash", "Soak", "Differential", "Siege", "Planted", "Mutants",
         "VerificationSupport", "CommandLineKit",
       ],
       path: "Tests/Verification/Verify"),
@@ -261,7 +264,7 @@ let package = Package(
     tests("RecordsTests", ["Records", "CloudProtocol"]),
     tests("CommandLineKitTests", ["CommandLineKit"]),
     tests("SQLiteTests", ["SQLite"]),
-    tests("PlantingTests", ["Planted"]),
+    tests("PlantingTests", ["Planted", "Mutants"]),
     tests("SyncMachineTests", ["SyncMachine", "CloudProtocol", "Records"]),
     tests(
       "CloudMachineTests",

@@ -16,24 +16,18 @@ public struct AchievementDefinition: Hashable, Sendable, Identifiable {
   /// How much each tier asks for, bronze first.
   public let thresholds: [Int]
 
-  /// Defines an achievement.
-  public init(id: UUID, name: String, title: String, category: String, thresholds: [Int]) {
-    self.id = id
+  private init(
+    _ number: UInt8, _ name: String, _ title: String, _ category: String, _ thresholds: [Int]
+  ) {
+    id = UUID(
+      uuid: (
+        0xA1, 0x7C, 0x0D, 0x3E, 0x52, 0x98, 0x4B, 0x60, 0x91, 0x0F, 0xE4, 0x36, 0x7A, 0x2D, 0xC8,
+        number
+      ))
     self.name = name
     self.title = title
     self.category = category
     self.thresholds = thresholds
-  }
-
-  private init(
-    _ number: UInt8, _ name: String, _ title: String, _ category: String, _ thresholds: [Int]
-  ) {
-    self.init(
-      id: UUID(
-        uuid: (
-          0xA1, 0x7C, 0x0D, 0x3E, 0x52, 0x98, 0x4B, 0x60, 0x91, 0x0F, 0xE4, 0x36, 0x7A, 0x2D, 0xC8,
-          number
-        )), name: name, title: title, category: category, thresholds: thresholds)
   }
 
   /// The highest tier that `value` reaches; `nil` below bronze.

@@ -34,7 +34,9 @@ public final class AchievementStore: Sendable {
     let type = SyncedType(
       AchievementSet.self, merging: AchievementSet.merging,
       reading: { AchievementSet($0, version: version) })
-    store = try FirstVersionFiles(directory, isRecovering: isRecovering).open(type)
+    store = try FirstVersionFiles(
+      folder: DocumentFolder(directory, recovering: isRecovering)
+    ).open(type)
     store.connect(
       to: container, automaticallySync: automaticallySync, clock: clock, now: now)
     self.container = container

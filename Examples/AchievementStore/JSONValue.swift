@@ -59,21 +59,13 @@ enum JSONValue: Hashable, Sendable {
 extension JSONValue: Codable {
   init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
-    if container.decodeNil() {
-      self = .null
-    } else if let value = try? container.decode(Bool.self) {
-      self = .bool(value)
-    } else if let value = try? container.decode(Int64.self) {
-      self = .integer(value)
-    } else if let value = try? container.decode(String.self) {
-      self = .string(value)
-    } else if let value = try? container.decode([String: JSONValue].self) {
-      self = .object(value)
-    } else if let value = try? container.decode([JSONValue].self) {
-      self = .array(value)
-    } else {
-      self = .number(try container.decode(Double.self))
+    func value<Value: Decodable>(_ kind: (Value) -> JSONValue) -> JSONValue? {
+      (try? container.decode(Value.self)).map(kind)
     }
+    let found = container.decodeNil() ? .null : value(Self.bool) ?? value(Self.integer)
+    self =
+      try found ?? value(Self.string) ?? value(Self.object) ?? value(Self.array)
+      ?? .number(container.decode(Double.self))
   }
 
   func encode(to encoder: any Encoder) throws {

@@ -39,7 +39,7 @@ public final class AnnotationStore: Sendable {
   let media: MediaFolder
   let surroundings: Surroundings
   let turns = Turnstile()
-  private let news = Observed<[UUID]>([])
+  private let news = Broadcast<[UUID]>()
 
   /// Opens the annotations in `directory`; nothing is synced yet.
   ///
@@ -111,7 +111,7 @@ public final class AnnotationStore: Sendable {
   }
 
   /// The IDs of the items that change because of the server, one group for each transaction.
-  public func changes() -> AsyncStream<[UUID]> { news.updates(withPresent: false) }
+  public func changes() -> AsyncStream<[UUID]> { news.elements() }
 
   var settings: StoreSettings { state.withLock { $0.tables.settings } }
 
@@ -142,7 +142,7 @@ public final class AnnotationStore: Sendable {
       if !rows.isEmpty { try state.journal.append(rows) }
       let items = isNews ? state.tables.changedItems : []
       state.tables.keep()
-      if !items.isEmpty { news.set(items) }
+      if !items.isEmpty { news.send(items) }
       // A journal that can't be made shorter is only long; the next change tries again.
       if state.journal.isMostlyObsolete { try? state.journal.rewrite(state.tables.everything) }
       return result

@@ -69,12 +69,4 @@ extension CKRecord {
     case nil: setObject(nil, forKey: key)
     }
   }
-
-  /// The record's tag and names without its fields, to be kept on the disk.
-  var systemFields: Data {
-    let encoder = NSKeyedArchiver(requiringSecureCoding: true)
-    encodeSystemFields(with: encoder)
-    encoder.finishEncoding()
-    return encoder.encodedData
-  }
 }

@@ -4,9 +4,6 @@ import SyncSupport
 
 /// The files of the first version of the store: the results, the changes that wait, the system
 /// fields, the records that could not be read, and the settings.
-///
-/// They are read when the store has no file yet, and removed when it has one; a crash in between
-/// repeats this.
 struct FirstVersionFiles {
   /// The engine's state, in all versions.
   static let state = "sync-state.data"
@@ -39,31 +36,27 @@ struct FirstVersionFiles {
   private static let kept = "cloud-kept-records.json"
   private static let settings = "sync-settings.json"
 
-  private let directory: URL
-  private let isRecovering: Bool
+  let folder: DocumentFolder
 
-  init(_ directory: URL, recovering isRecovering: Bool) {
-    self.directory = directory
-    self.isRecovering = isRecovering
+  /// Opens the store with the content of the files, if there are any.
+  func open(_ type: SyncedType) throws -> SyncedStore {
+    let names = [Self.results, Self.queue, Self.metadata, Self.kept, Self.settings]
+    return try folder.takeOver(names) { directory, isRecovering in
+      try SyncedStore(
+        zoneID: ResultRecord.zoneID, directory: directory, types: [type],
+        files: .init(items: "results.journal", state: Self.state), recovering: isRecovering,
+        importing: add)
+    }
   }
 
-  private func url(_ name: String) -> URL { directory.appendingPathComponent(name) }
-
-  private func read<Body: Codable & Sendable>(
-    _ type: Body.Type, _ name: String, _ format: String
-  ) throws -> Body? {
-    try DocumentFile<Body>(url(name), format: format).read(recovering: isRecovering).body
-  }
-
-  /// Adds the content of the files, if there are any.
-  func add(to content: inout SyncedStoreImport) throws {
-    let results = try read([GameResult].self, Self.results, "game-results")
-    let queue = try read([Waiting].self, Self.queue, "offline-queue")
-    let metadata = try read([String: Data].self, Self.metadata, "record-metadata") ?? [:]
-    let kept = try read([String: Data].self, Self.kept, "kept-records") ?? [:]
-    let settingsFile = DocumentFile<Settings>(url(Self.settings), format: "result-settings")
-    let reading = try settingsFile.read(recovering: isRecovering)
-    let settings = reading.body
+  private func add(to content: inout SyncedStoreImport) throws {
+    let results = try folder.read([GameResult].self, Self.results, format: "game-results")
+    let queue = try folder.read([Waiting].self, Self.queue, format: "offline-queue")
+    let metadata =
+      try folder.read([String: Data].self, Self.metadata, format: "record-metadata") ?? [:]
+    let kept = try folder.read([String: Data].self, Self.kept, format: "kept-records") ?? [:]
+    let hasSettings = try folder.file(Self.settings).read() != nil
+    let settings = try folder.read(Settings.self, Self.settings, format: "result-settings")
     let waiting = Dictionary((queue ?? []).map { ($0.id, $0) }) { $1 }
     for result in results ?? [] {
       guard waiting[result.id]?.change != .delete else { continue }
@@ -82,7 +75,7 @@ struct FirstVersionFiles {
       if let record = CKRecord.unarchived(archive) { content.addUnreadable(record) }
     }
     // Without the owner's name nobody can say whose results these are.
-    content.owner = reading.recovery == nil ? settings?.owner : "?"
+    content.owner = hasSettings && settings == nil ? "?" : settings?.owner
     if let settings {
       content.setProperty(
         Self.lastSync, settings.lastSync.map { "\($0.timeIntervalSinceReferenceDate)" })
@@ -90,16 +83,9 @@ struct FirstVersionFiles {
     }
     // Otherwise the engine's state knows of more than the files.
     if results != nil, queue != nil, settings?.owner != nil,
-      let state = try AtomicFile(url(Self.state)).read()
+      let state = try folder.file(Self.state).read()
     {
       content.takeOverState(state)
-    }
-  }
-
-  /// Removes the files, which the store has taken over.
-  func remove() throws(FileError) {
-    for name in [Self.results, Self.queue, Self.metadata, Self.kept, Self.settings] {
-      try AtomicFile(url(name)).removeFile()
     }
   }
 }

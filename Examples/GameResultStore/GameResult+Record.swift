@@ -69,8 +69,15 @@ extension GameResult: SyncedItem {
   }
 
   /// Reads a record from the server; `nil` if it is not a result that this version can read.
-  public init?(_ record: CKRecord) {
-    try? self.init(reading: record)
+  public init?(_ record: CKRecord) { try? self.init(reading: record) }
+
+  /// The reason why a kept record can't be read.
+  static func problem(of record: CKRecord?) -> ResultRecordError {
+    guard let record else { return .isForeign }
+    do throws(ResultRecordError) {
+      _ = try GameResult(reading: record)
+      return .isForeign
+    } catch { return error }
   }
 
   /// Reads a record of the cloud.

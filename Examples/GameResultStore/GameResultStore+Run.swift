@@ -144,16 +144,3 @@ extension GameResultStore {
     }
   }
 }
-
-/// The reason why a call could not be carried out.
-public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The store does not sync.
-  case notStarted
-
-  /// A sentence for users.
-  public var description: String {
-    switch self {
-    case .notStarted: "sync is not running; start the store first"
-    }
-  }
-}

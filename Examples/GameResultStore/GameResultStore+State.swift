@@ -42,7 +42,6 @@ extension GameResultStore {
   /// Everything that the store knows besides its results.
   struct State: Sendable {
     let store: SyncedStore
-    let reasons: UnreadableReasons
 
     // The run.
     var uploads: UploadQueue<CKRecord.ID>?
@@ -77,11 +76,10 @@ extension GameResultStore {
     var offlineMessage: String?
     var log: [SyncLogEntry] = []
     var observed: Observation
-    var listeners: [UUID: AsyncStream<SyncStatus>.Continuation] = [:]
+    let statuses = Broadcast<SyncStatus>()
 
-    init(_ store: SyncedStore, _ reasons: UnreadableReasons) {
+    init(_ store: SyncedStore) {
       self.store = store
-      self.reasons = reasons
       observed = Observation(store)
       if let lastSync = store.lastSync { syncState = .synced(lastSyncDate: lastSync) }
     }
@@ -102,11 +100,7 @@ extension GameResultStore {
     }
 
     /// Gives the listeners the present status.
-    func tell() {
-      guard !listeners.isEmpty else { return }
-      let status = status
-      for listener in listeners.values { listener.yield(status) }
-    }
+    func tell() { statuses.send(status) }
 
     /// Notes changes that are about to enter the upload queue.
     mutating func hold(_ ids: [CKRecord.ID]) {
@@ -158,16 +152,7 @@ extension GameResultStore {
 
   /// The state of the sync now, and whenever a sync begins or ends or the account changes.
   public var statusUpdates: AsyncStream<SyncStatus> {
-    AsyncStream { listener in
-      let id = UUID()
-      listener.onTermination = { [weak self] _ in
-        self?.state.withLock { _ = $0.listeners.removeValue(forKey: id) }
-      }
-      state.withLock { state in
-        state.listeners[id] = listener
-        listener.yield(state.status)
-      }
-    }
+    state.withLock { $0.statuses.elements(startingWith: $0.status) }
   }
 
   /// The last 200 lines of the log, oldest first.
@@ -201,19 +186,18 @@ extension GameResultStore {
   }
 
   private func forgetAccount(_ state: inout State) {
-    state.uploads?.clear()
+    state.uploads?.takeAll()
     state.held = []
     state.postponed = []
     state.beginRun()
     state.log = []
-    state.reasons.forget()
     state.note(
       .info, "The account changed; everything of the old one was removed.", at: now())
   }
 
   private func note(_ new: Observation, after old: Observation, _ state: inout State) {
     for name in new.kept.subtracting(old.kept).sorted() {
-      let reason = state.reasons.reason(name) ?? "\(ResultRecordError.isForeign)"
+      let reason = GameResult.problem(of: store.unreadableRecord(named: name))
       state.note(
         .warning, "The record \(name) was left alone and is kept: \(reason).", at: now())
     }
@@ -240,19 +224,6 @@ extension SyncedStore {
     property(FirstVersionFiles.lastSync).flatMap { Double($0) }
       .map { Date(timeIntervalSinceReferenceDate: $0) }
   }
-}
-
-/// The reasons why records could not be read, by the records' names.
-///
-/// A reader of records notes them, which may not change anything else.
-final class UnreadableReasons: Sendable {
-  private let reasons = Mutex<[String: String]>([:])
-
-  func note(_ reason: String, of name: String) { reasons.withLock { $0[name] = reason } }
-
-  func reason(_ name: String) -> String? { reasons.withLock { $0[name] } }
-
-  func forget() { reasons.withLock { $0 = [:] } }
 }
 
 /// A line of the store's log; it names results by their IDs and contains nothing of them.

@@ -39,14 +39,15 @@ public final class GameResultStore: Sendable {
     calendar: Calendar = .current, identity: ResultIdentity = .puzzle,
     recovering isRecovering: Bool = false, now: @escaping @Sendable () -> Date = { Date() }
   ) throws {
-    let reasons = UnreadableReasons()
-    store = try Self.open(directory, recovering: isRecovering, reasons)
+    let folder = DocumentFolder(directory, recovering: isRecovering)
+    store = try FirstVersionFiles(folder: folder)
+      .open(SyncedType(GameResult.self, merging: Self.policy))
     store.connect(to: container, automaticallySync: false, clock: clock, now: now)
     database = container.privateCloudDatabase
     self.clock = clock
     self.now = now
     parser = ShareTextParser(identity: identity, calendar: calendar)
-    state = Mutex(State(store, reasons))
+    state = Mutex(State(store))
     state.withLock { state in
       state.uploads = UploadQueue(clock: clock) { [weak self] in self?.flushed($0) }
     }
@@ -54,7 +55,6 @@ public final class GameResultStore: Sendable {
 
   deinit {
     state.withLock { state in
-      for listener in state.listeners.values { listener.finish() }
       state.bell?.finish()
       state.cancelTasks()
     }
@@ -66,28 +66,6 @@ public final class GameResultStore: Sendable {
   /// An unsent result is not given up for a version that can't be read; it waits for an update.
   private static let policy = MergePolicy<GameResult> { conflict in
     if case .unreadable = conflict.server { .mine } else { .server }
-  }
-
-  private static func open(
-    _ directory: URL, recovering isRecovering: Bool, _ reasons: UnreadableReasons
-  ) throws -> SyncedStore {
-    let type = SyncedType(
-      GameResult.self, merging: policy,
-      reading: { record in
-        do {
-          return try GameResult(reading: record)
-        } catch {
-          reasons.note("\(error)", of: record.recordID.recordName)
-          return nil
-        }
-      })
-    let firstVersion = FirstVersionFiles(directory, recovering: isRecovering)
-    let store = try SyncedStore(
-      zoneID: ResultRecord.zoneID, directory: directory, types: [type],
-      files: .init(items: "results.journal", state: FirstVersionFiles.state),
-      recovering: isRecovering, importing: { try firstVersion.add(to: &$0) })
-    try firstVersion.remove()
-    return store
   }
 
   // MARK: Reading

@@ -22,36 +22,22 @@ public struct SyncStatus: Hashable, Sendable {
   public var message: String?
 
   /// Changes the cloud has not confirmed.
-  public var waiting: Int
+  public var waiting = 0
 
   /// Changes the cloud refuses for good; they stay here and are tried again by "sync now".
-  public var refused: Int
+  public var refused = 0
 
   /// Whether uploads stand still until the person has made space.
-  public var isStorageFull: Bool
+  public var isStorageFull = false
 
   /// Conflicts settled since the start.
-  public var conflicts: Int
+  public var conflicts = 0
 
   /// When sync last succeeded for this account, here or in an earlier run.
   public var lastSync: Date?
 
   /// Whether a sync of this account ever succeeded, so that an empty list means something.
   public var hasSyncedBefore: Bool { lastSync != nil }
-
-  /// Describes where sync stands.
-  public init(
-    state: SyncState, message: String? = nil, waiting: Int = 0, refused: Int = 0,
-    isStorageFull: Bool = false, conflicts: Int = 0, lastSync: Date? = nil
-  ) {
-    self.state = state
-    self.message = message
-    self.waiting = waiting
-    self.refused = refused
-    self.isStorageFull = isStorageFull
-    self.conflicts = conflicts
-    self.lastSync = lastSync
-  }
 
   /// What to show where results would be, when there are none.
   ///

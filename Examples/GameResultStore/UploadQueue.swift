@@ -47,9 +47,7 @@ public final class UploadQueue<Element: Sendable>: Sendable {
   public var waiting: [Element] { state.withLock { $0.waiting } }
 
   /// Adds one element.
-  public func add(_ element: Element) {
-    add(contentsOf: [element])
-  }
+  public func add(_ element: Element) { add(contentsOf: [element]) }
 
   /// Adds elements in order; every full group is flushed before this returns.
   public func add(contentsOf elements: [Element]) {
@@ -68,19 +66,16 @@ public final class UploadQueue<Element: Sendable>: Sendable {
     for group in groups { flush(group) }
   }
 
-  /// Forgets what waits.
-  public func clear() {
-    _ = takeAll()
-  }
-
   /// Takes what waits out of the queue, oldest first; it is the caller's to upload now.
-  public func takeAll() -> [Element] {
-    state.withLock { state in
-      let group = state.waiting
+  @discardableResult
+  public func takeAll() -> [Element] { state.withLock { takeAll(&$0) } }
+
+  private func takeAll(_ state: inout State) -> [Element] {
+    defer {
       state.waiting = []
       restartTimer(&state)
-      return group
     }
+    return state.waiting
   }
 
   /// The wait counts from the last element, so each one starts it again.
@@ -97,14 +92,7 @@ public final class UploadQueue<Element: Sendable>: Sendable {
   }
 
   private func timeIsUp(_ turn: UInt64) {
-    let group: [Element] = state.withLock { state in
-      guard state.turn == turn else { return [] }
-      let group = state.waiting
-      state.waiting = []
-      state.timer = nil
-      state.turn &+= 1
-      return group
-    }
+    let group = state.withLock { $0.turn == turn ? takeAll(&$0) : [] }
     if !group.isEmpty { flush(group) }
   }
 }

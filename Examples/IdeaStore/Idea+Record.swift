@@ -1,5 +1,6 @@
 public import CloudSync
 public import Foundation
+import SyncSupport
 
 /// Where ideas live in the cloud.
 public enum IdeaRecord {
@@ -40,24 +41,7 @@ public enum IdeaRecord {
   /// that they survive when the record has to be made anew.
   static func archive(_ record: CKRecord) -> Data {
     let known = Set(Field.allCases.map(\.rawValue))
-    let encoder = NSKeyedArchiver(requiringSecureCoding: true)
-    if record.allKeys().allSatisfy(known.contains) {
-      record.encodeSystemFields(with: encoder)
-    } else {
-      record.encode(with: encoder)
-    }
-    encoder.finishEncoding()
-    return encoder.encodedData
-  }
-
-  /// The record in `archive`; `nil` when there is none that can be read.
-  static func record(in archive: Data?) -> CKRecord? {
-    guard let archive, let decoder = try? NSKeyedUnarchiver(forReadingFrom: archive) else {
-      return nil
-    }
-    decoder.requiresSecureCoding = true
-    defer { decoder.finishDecoding() }
-    return CKRecord(coder: decoder)
+    return record.allKeys().allSatisfy(known.contains) ? record.systemFields : record.fullArchive
   }
 }
 

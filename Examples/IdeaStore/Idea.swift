@@ -1,4 +1,5 @@
 public import Foundation
+import SyncSupport
 
 /// One idea: a title, what there is to say about it, and whether it is done.
 ///
@@ -79,11 +80,6 @@ public struct Idea: Hashable, Sendable, Codable, Identifiable {
 }
 
 extension Date {
-  /// The nearest whole millisecond, always the same number for the same one.
-  var wholeMilliseconds: Date {
-    Date(timeIntervalSince1970: (timeIntervalSince1970 * 1_000).rounded() / 1_000)
-  }
-
   /// The whole milliseconds since 1970; of a date no calendar has, the nearest one that fits.
   var millisecondsSince1970: Int64 {
     Int64(exactly: (timeIntervalSince1970 * 1_000).rounded()) ?? (self < .distantPast ? .min : .max)

@@ -24,7 +24,7 @@ extension IdeaCore {
   /// The record as last seen; a new one, with the fields this version does not know, when the
   /// cloud has none.
   private func record(for row: IdeaRow) -> CKRecord {
-    let last = IdeaRecord.record(in: row.archive)
+    let last = row.archive.flatMap { CKRecord.unarchived($0) }
     if row.tag != nil, let last { return last }
     let record = CKRecord(
       recordType: IdeaRecord.recordType,

@@ -72,8 +72,7 @@ final class IdeaCore: Sendable {
     var conflicts = 0
     var sent = 0
     var received = 0
-    var listeners: [UInt64: AsyncStream<IdeaSyncStatus>.Continuation] = [:]
-    var lastListener: UInt64 = 0
+    let statuses = Broadcast<IdeaSyncStatus>()
   }
 
   let state: Mutex<State>
@@ -186,9 +185,14 @@ final class IdeaCore: Sendable {
     state.unwrittenLog = Array((state.unwrittenLog + [entry]).suffix(IdeaLogEntry.limit))
   }
 
-  /// Asks for a pass.
-  func ask(_ state: inout State, _ body: (inout Wants) -> Void) {
+  /// Asks for a pass because something happened, so that the retry plan begins anew.
+  func ask(
+    _ state: inout State, fetching: Bool = false, isFresh: Bool = true,
+    _ body: (inout Wants) -> Void = { _ in }
+  ) {
     state.wants.isAsked = true
+    state.wants.isFresh = state.wants.isFresh || isFresh
+    state.wants.fetches = state.wants.fetches || fetching
     body(&state.wants)
     if isAutomatic || state.wants.isByHand { state.bell?.yield() }
   }
@@ -213,11 +217,7 @@ extension IdeaCore.State {
   }
 
   /// Tells the listeners where it stands now.
-  func tell() {
-    guard !listeners.isEmpty else { return }
-    let status = status
-    for listener in listeners.values { listener.yield(status) }
-  }
+  func tell() { statuses.send(status) }
 }
 
 /// What became of one round of sends.

@@ -1,4 +1,5 @@
 public import Foundation
+import SyncSupport
 
 /// One line of the sync log; it names ideas by their IDs and shows none of their content.
 public struct IdeaLogEntry: Hashable, Sendable, Codable {

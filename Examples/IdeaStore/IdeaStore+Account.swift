@@ -62,10 +62,7 @@ extension IdeaStore {
       guard (state.epoch, state.settings.owner) != before else {
         return core.askAgainIfAccountFailed(&state)
       }
-      core.ask(&state) { wants in
-        wants.fetches = true
-        wants.isFresh = true
-      }
+      core.ask(&state, fetching: true)
       state.tell()
     }
   }
@@ -107,10 +104,7 @@ extension IdeaCore {
     guard state.bell != nil, state.phase == .offline, let code = state.code,
       IdeaErrorRule.rule(for: code).handling == .workOffline
     else { return }
-    ask(&state) { wants in
-      wants.fetches = true
-      wants.isFresh = true
-    }
+    ask(&state, fetching: true)
   }
 
   /// Makes `user`, or nobody, the one whose ideas these are.

@@ -80,7 +80,7 @@ extension IdeaStore {
   }
 
   private func askToSend(_ state: inout IdeaCore.State) {
-    core.ask(&state) { $0.isFresh = true }
+    core.ask(&state)
     state.tell()
   }
 

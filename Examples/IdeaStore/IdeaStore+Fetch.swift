@@ -1,5 +1,6 @@
 import CloudSync
 import Foundation
+import SyncSupport
 import Synchronization
 
 /// What is new in a zone without a change feed, by queries.

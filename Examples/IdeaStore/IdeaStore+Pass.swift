@@ -72,9 +72,7 @@ extension IdeaStore {
       else { return false }
       state.waiters += waiters
       core.flush(&state)
-      core.ask(&state) { again in
-        again.isFresh = true
-        again.fetches = true
+      core.ask(&state, fetching: true) { again in
         again.sweeps = again.sweeps || wants.sweeps
         again.isByHand = again.isByHand || wants.isByHand
       }
@@ -132,7 +130,7 @@ extension IdeaStore {
     guard let delay else { return }
     state.retryTimer = Task { [clock, weak core] in
       guard (try? await clock.sleep(for: delay)) != nil else { return }
-      core?.state.withLock { state in core?.ask(&state) { _ in } }
+      core?.state.withLock { state in core?.ask(&state, isFresh: false) }
     }
   }
 

@@ -25,10 +25,7 @@ extension IdeaStore {
       state.isStorageFull = false
       state.hasSubscribed = false
       state.plan.reset()
-      core.ask(&state) { wants in
-        wants.fetches = true
-        wants.isFresh = true
-      }
+      core.ask(&state, fetching: true)
       state.loop = Task { [weak self] in
         for await _ in bells {
           guard let self else { return }
@@ -84,7 +81,7 @@ extension IdeaStore {
   /// is sent, and what was given up is tried again.
   ///
   /// - Returns: where sync stands when that is done; a failure is reported there and not thrown.
-  /// - Throws: ``IdeaStoreError/notStarted`` before ``start()`` or after ``stop()``.
+  /// - Throws: ``StoreError/notStarted`` before ``start()`` or after ``stop()``.
   @discardableResult
   public func syncNow() async throws -> IdeaSyncStatus {
     try await withCheckedThrowingContinuation {
@@ -95,7 +92,7 @@ extension IdeaStore {
         note(.byHand, &state)
         return true
       }
-      if !isStarted { done.resume(throwing: IdeaStoreError.notStarted) }
+      if !isStarted { done.resume(throwing: StoreError.notStarted) }
     }
   }
 
@@ -105,9 +102,7 @@ extension IdeaStore {
   }
 
   private func note(_ trigger: IdeaSyncTrigger, _ state: inout IdeaCore.State) {
-    core.ask(&state) { wants in
-      wants.isFresh = true
-      wants.fetches = wants.fetches || trigger != .localChange
+    core.ask(&state, fetching: trigger != .localChange) { wants in
       wants.isByHand = wants.isByHand || trigger == .byHand
       wants.sweeps = wants.sweeps || trigger == .byHand
     }
@@ -143,9 +138,7 @@ extension IdeaStore {
   ///   lost. Then something may have been deleted, so every name is compared.
   public func receivedPush(recordName: String?) {
     core.state.withLock { state in
-      core.ask(&state) { wants in
-        wants.isFresh = true
-        wants.fetches = true
+      core.ask(&state, fetching: true) { wants in
         if let recordName { wants.names.insert(recordName) } else { wants.sweeps = true }
       }
     }

@@ -82,12 +82,11 @@ public final class IdeaStore: Sendable {
   }
 
   deinit {
-    let (bell, timers, listeners) = core.state.withLock { state in
-      (state.bell, [state.retryTimer, state.schedule], Array(state.listeners.values))
+    core.state.withLock { state in
+      state.bell?.finish()
+      state.retryTimer?.cancel()
+      state.schedule?.cancel()
     }
-    bell?.finish()
-    for timer in timers { timer?.cancel() }
-    for listener in listeners { listener.finish() }
   }
 
   // MARK: Reading
@@ -133,17 +132,7 @@ public final class IdeaStore: Sendable {
 
   /// Where sync stands now, and again whenever ideas or sync change.
   public var statusUpdates: AsyncStream<IdeaSyncStatus> {
-    AsyncStream(bufferingPolicy: .bufferingNewest(64)) { listener in
-      let id = core.state.withLock { state in
-        state.lastListener += 1
-        state.listeners[state.lastListener] = listener
-        listener.yield(state.status)
-        return state.lastListener
-      }
-      listener.onTermination = { [weak core] _ in
-        core?.state.withLock { $0.listeners[id] = nil }
-      }
-    }
+    core.state.withLock { $0.statuses.elements(.bufferingNewest(64), startingWith: $0.status) }
   }
 
   /// The last 200 lines of the sync log, oldest first, those of earlier runs too.

@@ -61,16 +61,3 @@ public enum IdeaSyncTrigger: String, Hashable, Sendable, CaseIterable {
   /// It was time again.
   case scheduled
 }
-
-/// Why a call could not be carried out.
-public enum IdeaStoreError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The store is not syncing.
-  case notStarted
-
-  /// One sentence for people.
-  public var description: String {
-    switch self {
-    case .notStarted: "sync is not running; start the store first"
-    }
-  }
-}

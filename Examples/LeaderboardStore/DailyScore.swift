@@ -1,4 +1,5 @@
 public import Foundation
+import SyncSupport
 
 /// How one person did in one game on one day.
 ///
@@ -33,7 +34,7 @@ public struct DailyScore: Hashable, Sendable, Codable, Identifiable {
     self.score = score
     self.maxAttempts = maxAttempts
     self.completed = completed
-    self.publishedAt = wholeMilliseconds(publishedAt)
+    self.publishedAt = publishedAt.wholeMilliseconds
   }
 
   /// The number of the day of `date`.
@@ -52,26 +53,15 @@ public struct DailyScore: Hashable, Sendable, Codable, Identifiable {
     guard Self.isDay(dateInt) else { throw .invalidDay(dateInt) }
   }
 
+  private static let nameBytes = Set(
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._".utf8)
+
   static func isGame(_ name: String) -> Bool {
-    (1...64).contains(name.utf8.count)
-      && name.utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
-          UInt8(ascii: "_"):
-          true
-        default: false
-        }
-      }
+    (1...64).contains(name.utf8.count) && name.utf8.allSatisfy(nameBytes.contains)
   }
 
   static func isDay(_ number: Int) -> Bool {
     (1_900_01_01...9_999_12_31).contains(number) && (1...12).contains(number / 100 % 100)
       && (1...31).contains(number % 100)
   }
-}
-
-/// Cut to what a record's date holds.
-func wholeMilliseconds(_ date: Date) -> Date {
-  Date(timeIntervalSince1970: (date.timeIntervalSince1970 * 1_000).rounded() / 1_000)
 }

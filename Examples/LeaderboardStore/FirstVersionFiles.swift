@@ -4,8 +4,7 @@ import SyncedStore
 
 /// The files of the first version: what the cloud had, and what waited for it.
 ///
-/// They are read when the store has no file yet, and removed when it has one; a crash in between
-/// repeats this. The copies in leaderboards are fetched again.
+/// The copies in leaderboards are fetched again.
 struct FirstVersionFiles {
   private struct Kept<Value: Codable & Sendable>: Codable, Sendable {
     var value: Value
@@ -30,38 +29,27 @@ struct FirstVersionFiles {
     var scores: [String: DailyScore]
   }
 
-  private let book: DocumentFile<Book>
-  private let queue: DocumentFile<Queue>
-  private let directory: URL
-  private let scoring: LeaderboardScoring
-  private let isRecovering: Bool
+  private static let book = "leaderboards.json"
+  private static let queue = "social-local.json"
 
-  init(_ directory: URL, _ scoring: LeaderboardScoring, isRecovering: Bool) {
-    book = DocumentFile(
-      directory.appendingPathComponent("leaderboards.json"), format: "social-book")
-    queue = DocumentFile(
-      directory.appendingPathComponent("social-local.json"), format: "social-local")
-    self.directory = directory
-    self.scoring = scoring
-    self.isRecovering = isRecovering
-  }
+  let folder: DocumentFolder
+  let scoring: LeaderboardScoring
 
   /// Opens the store of the private database with the content of the files, if there are any.
   func open(_ types: [SyncedType]) throws -> SyncedStore {
-    let store = try SyncedStore(
-      zoneID: LeaderboardZones.social, directory: directory, types: types,
-      files: .init(items: "leaderboards.journal", state: "leaderboard-private-state.data"),
-      recovering: isRecovering,
-      accepting: { $0 == LeaderboardZones.social || LeaderboardZones.isLeaderboard($0) },
-      recreating: { $0 == LeaderboardZones.social }, importing: add)
-    try book.file.removeFile()
-    try queue.file.removeFile()
-    return store
+    try folder.takeOver([Self.book, Self.queue]) { directory, isRecovering in
+      try SyncedStore(
+        zoneID: LeaderboardZones.social, directory: directory, types: types,
+        files: .init(items: "leaderboards.journal", state: "leaderboard-private-state.data"),
+        recovering: isRecovering,
+        accepting: { $0 == LeaderboardZones.social || LeaderboardZones.isLeaderboard($0) },
+        recreating: { $0 == LeaderboardZones.social }, importing: add)
+    }
   }
 
   private func add(to content: inout SyncedStoreImport) throws {
-    let book = try book.read(recovering: isRecovering).body
-    let queue = try queue.read(recovering: isRecovering).body
+    let book = try folder.read(Book.self, Self.book, format: "social-book")
+    let queue = try folder.read(Queue.self, Self.queue, format: "social-local")
     content.owner = book?.owner ?? queue?.owner
     content.lastSync = book?.lastSync
     func add(_ item: some SyncedItem, _ systemFields: Data? = nil, isUnsent: Bool = true) {

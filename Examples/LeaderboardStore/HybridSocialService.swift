@@ -62,7 +62,8 @@ public final class HybridSocialService: SocialService {
       },
       SyncedType(FriendConnection.self, merging: .serverWins),
     ]
-    own = try FirstVersionFiles(directory, scoring, isRecovering: isRecovering).open(types)
+    let folder = DocumentFolder(directory, recovering: isRecovering)
+    own = try FirstVersionFiles(folder: folder, scoring: scoring).open(types)
     shared = try SyncedStore(
       zoneID: LeaderboardZones.social, directory: directory, types: types,
       files: .init(items: "shared-leaderboards.journal", state: "leaderboard-shared-state.data"),
@@ -350,7 +351,7 @@ public final class HybridSocialService: SocialService {
             friendCode: FriendCode(random: random).text, createdAt: date, updatedAt: date)
         if let name, name != profile.displayName {
           profile.displayName = name
-          profile.updatedAt = wholeMilliseconds(date)
+          profile.updatedAt = date.wholeMilliseconds
         }
         try change.save(Signed(profile))
         return profile

@@ -1,4 +1,5 @@
 public import Foundation
+import SyncSupport
 
 /// How a person shows in leaderboards.
 ///
@@ -22,8 +23,8 @@ public struct UserProfile: Hashable, Sendable, Codable, Identifiable {
     self.id = id
     self.displayName = displayName
     self.friendCode = friendCode
-    self.createdAt = wholeMilliseconds(createdAt)
-    self.updatedAt = wholeMilliseconds(updatedAt)
+    self.createdAt = createdAt.wholeMilliseconds
+    self.updatedAt = updatedAt.wholeMilliseconds
   }
 
   /// The name of a person who did not choose one.
@@ -50,7 +51,7 @@ public struct FriendConnection: Hashable, Sendable, Codable {
   /// Describes a connection.
   public init(friendCode: String, addedAt: Date) {
     self.friendCode = friendCode
-    self.addedAt = wholeMilliseconds(addedAt)
+    self.addedAt = addedAt.wholeMilliseconds
   }
 }
 

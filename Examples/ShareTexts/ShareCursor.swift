@@ -31,6 +31,14 @@ struct ShareCursor: Sendable {
     return ShareCursor(text, index..<place)
   }
 
+  /// Reads something; if there is nothing, the cursor stays where it was.
+  mutating func attempt<Found>(_ read: (inout ShareCursor) -> Found?) -> Found? {
+    var ahead = self
+    guard let found = read(&ahead) else { return nil }
+    self = ahead
+    return found
+  }
+
   /// The scalar at the cursor; `nil` at the end.
   var next: Unicode.Scalar? { index < end ? text[index] : nil }
 
@@ -87,123 +95,95 @@ struct ShareCursor: Sendable {
   /// Reads a puzzle's number: an optional `#`, then digits, grouped in threes by commas, points,
   /// apostrophes or blanks as people's languages do it.
   mutating func puzzleNumber() -> Int? {
-    let start = index
-    skipBlanks()
-    if take("#") || take("№") { skipBlanks() } else if take("no.") { skipBlanks() }
-    let first = index
-    guard var value = number() else {
-      index = start
-      return nil
+    attempt { cursor in
+      cursor.skipBlanks()
+      if cursor.take("#") || cursor.take("№") || cursor.take("no.") { cursor.skipBlanks() }
+      let first = cursor.index
+      guard var value = cursor.number() else { return nil }
+      guard cursor.index - first <= 3 else { return value }
+      while let group = cursor.groupOfThree(), value < 1_000_000 { value = value * 1_000 + group }
+      return value
     }
-    if index - first <= 3 {
-      while let group = groupOfThree(), value < 1_000_000 {
-        value = value * 1_000 + group
-      }
-    }
-    return value
   }
 
   private mutating func groupOfThree() -> Int? {
-    let start = index
-    guard let separator = next, ",.'’ ".unicodeScalars.contains(separator) else { return nil }
-    index += 1
-    let first = index
-    guard let value = number(), index - first == 3, next?.value != 0x20e3,
-      // "Wordle 123 456/6" is no grouped number: a slash makes it an outcome.
-      !(separator == " " && next == "/")
-    else {
-      index = start
-      return nil
+    attempt { cursor in
+      guard let separator = cursor.next, ",.'’ ".unicodeScalars.contains(separator) else {
+        return nil
+      }
+      cursor.index += 1
+      let first = cursor.index
+      guard let value = cursor.number(), cursor.index - first == 3, cursor.next?.value != 0x20e3,
+        // "Wordle 123 456/6" is no grouped number: a slash makes it an outcome.
+        !(separator == " " && cursor.next == "/")
+      else { return nil }
+      return value
     }
-    return value
   }
 
   /// Reads an outcome such as `4/6` or `X/6`.
   mutating func outcome() -> ShareOutcome? {
-    let start = index
-    skipBlanks()
-    let used = number()
-    if used == nil {
-      guard take("x") || take("-") else {
-        index = start
-        return nil
-      }
+    attempt { cursor in
+      cursor.skipBlanks()
+      let used = cursor.number()
+      guard used != nil || cursor.take("x") || cursor.take("-") else { return nil }
+      cursor.skipBlanks()
+      guard cursor.take("/") else { return nil }
+      cursor.skipBlanks()
+      return cursor.number().map { ShareOutcome(used: used, limit: $0) }
     }
-    skipBlanks()
-    guard take("/") else {
-      index = start
-      return nil
-    }
-    skipBlanks()
-    guard let limit = number() else {
-      index = start
-      return nil
-    }
-    return ShareOutcome(used: used, limit: limit)
   }
 
   /// Reads a time such as `0:47` or `1:02:03`, in seconds.
   mutating func duration() -> Int? {
-    let start = index
-    guard var seconds = number(), next == ":" else {
-      index = start
-      return nil
-    }
-    var parts = 0
-    while next == ":" {
-      index += 1
-      let first = index
-      guard let part = number(), index - first == 2, part < 60, seconds < 100_000 else {
-        index = start
-        return nil
+    attempt { cursor in
+      guard var seconds = cursor.number(), cursor.next == ":" else { return nil }
+      var parts = 0
+      while cursor.next == ":" {
+        cursor.index += 1
+        let first = cursor.index
+        guard let part = cursor.number(), cursor.index - first == 2, part < 60, seconds < 100_000
+        else { return nil }
+        seconds = seconds * 60 + part
+        parts += 1
       }
-      seconds = seconds * 60 + part
-      parts += 1
+      return parts <= 2 ? seconds : nil
     }
-    guard parts <= 2 else {
-      index = start
-      return nil
-    }
-    return seconds
   }
 
   /// Reads a date: `2026-11-03`, `9.7.2024` (day first) or `11/3/2026` (month first).
   mutating func day() -> PuzzleDay? {
-    let start = index
-    if let first = number(), let separator = next, "-./".unicodeScalars.contains(separator) {
-      index += 1
-      if let second = number(), next == separator {
-        index += 1
-        if let third = number() {
-          let found =
-            switch separator {
-            case "-": PuzzleDay(first, second, third)
-            case ".": PuzzleDay(third, second, first)
-            default: PuzzleDay(third, first, second)
-            }
-          if let found { return found }
-        }
+    attempt { cursor in
+      guard let first = cursor.number(), let separator = cursor.next,
+        "-./".unicodeScalars.contains(separator)
+      else { return nil }
+      cursor.index += 1
+      guard let second = cursor.number(), cursor.next == separator else { return nil }
+      cursor.index += 1
+      guard let third = cursor.number() else { return nil }
+      return switch separator {
+      case "-": PuzzleDay(first, second, third)
+      case ".": PuzzleDay(third, second, first)
+      default: PuzzleDay(third, first, second)
       }
     }
-    index = start
-    return nil
   }
 
   /// Reads a date such as `Nov 3, 2026`.
   mutating func namedDay() -> PuzzleDay? {
-    let start = index
-    let months = [
-      "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
-    ]
-    let name = word().lowercased().prefix(3)
-    skipBlanks()
-    if let month = months.firstIndex(of: String(name)), let day = number() {
-      _ = take(",")
-      skipBlanks()
-      if let year = number(), let found = PuzzleDay(year, month + 1, day) { return found }
+    attempt { cursor in
+      let months = [
+        "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+      ]
+      let name = cursor.word().lowercased().prefix(3)
+      cursor.skipBlanks()
+      guard let month = months.firstIndex(of: String(name)), let day = cursor.number() else {
+        return nil
+      }
+      _ = cursor.take(",")
+      cursor.skipBlanks()
+      return cursor.number().flatMap { PuzzleDay($0, month + 1, day) }
     }
-    index = start
-    return nil
   }
 
   /// Reads the letters at the cursor.

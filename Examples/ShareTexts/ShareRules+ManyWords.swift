@@ -24,11 +24,7 @@ extension ShareRule {
       read: { (_, body) throws(ShareFault) in
         let clocks = body.tokens(words, clock)
         guard clocks.count == words else { throw .missing("the numbers of its \(words) words") }
-        let points = body.find(within: words + 4) { cursor in
-          guard cursor.take("score:") else { return nil as Int? }
-          cursor.skipBlanks()
-          return cursor.number()
-        }
+        let points = body.find(within: words + 4) { labelled("score:", &$0) }
         return try puzzle(game, clocks, points: points)
       })
   }

@@ -26,18 +26,16 @@ extension ShareRule {
       head: { cursor, _ in
         guard let puzzle = cursor.puzzleNumber() else { return nil }
         var head = ShareHead(puzzle: puzzle)
-        let behindNumber = cursor
-        cursor.skipBlanks()
-        if cursor.take("("), let day = cursor.day(), cursor.take(")") {
-          head.day = day
-        } else {
-          cursor = behindNumber
+        head.day = cursor.attempt { cursor in
+          cursor.skipBlanks()
+          guard cursor.take("("), let day = cursor.day(), cursor.take(")") else { return nil }
+          return day
         }
         cursor.skipBlanks(lines: true)
         guard let outcome = cursor.outcome() else { return nil }
         head.outcome = outcome
         if cursor.take("*") { head.data["hardMode"] = "true" }
-        readPercent(&cursor, &head)
+        head.data["percent"] = cursor.attempt(percent).map { String($0) }
         return head
       },
       read: { (head, body) throws(ShareFault) in
@@ -49,15 +47,11 @@ extension ShareRule {
       })
   }
 
-  private static func readPercent(_ cursor: inout ShareCursor, _ head: inout ShareHead) {
-    let start = cursor.index
+  private static func percent(_ cursor: inout ShareCursor) -> Int? {
     cursor.skipBlanks()
-    if cursor.take("("), let percent = cursor.number(), percent <= 100, cursor.take("%"),
+    guard cursor.take("("), let percent = cursor.number(), percent <= 100, cursor.take("%"),
       cursor.take(")")
-    {
-      head.data["percent"] = String(percent)
-    } else {
-      cursor.index = start
-    }
+    else { return nil }
+    return percent
   }
 }

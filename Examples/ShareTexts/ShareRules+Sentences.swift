@@ -45,30 +45,26 @@ extension ShareRule {
   }
 
   private static func points(_ cursor: inout ShareCursor) -> Int? {
-    let start = cursor.index
-    if cursor.take("score:") {
-      cursor.skipBlanks()
-      if let points = cursor.number() { return points }
-    } else if let points = cursor.number() {
-      cursor.skipBlanks()
-      if cursor.take("/"), cursor.number() != nil { cursor.skipBlanks() }
-      if cursor.take("points") || cursor.take("pts") { return points }
-    }
-    cursor.index = start
-    return nil
+    labelled("score:", &cursor)
+      ?? cursor.attempt { cursor in
+        guard let points = cursor.number() else { return nil }
+        cursor.skipBlanks()
+        if cursor.take("/"), cursor.number() != nil { cursor.skipBlanks() }
+        return cursor.take("points") || cursor.take("pts") ? points : nil
+      }
   }
 
   private static func words(_ cursor: inout ShareCursor) -> Int? {
-    let start = cursor.index
-    if cursor.take("words:") {
+    labelled("words:", &cursor) ?? count(&cursor, ["words"])
+  }
+
+  /// A number behind its label.
+  static func labelled(_ label: String, _ cursor: inout ShareCursor) -> Int? {
+    cursor.attempt { cursor in
+      guard cursor.take(label) else { return nil }
       cursor.skipBlanks()
-      if let words = cursor.number() { return words }
-    } else if let words = cursor.number() {
-      cursor.skipBlanks()
-      if cursor.take("words") { return words }
+      return cursor.number()
     }
-    cursor.index = start
-    return nil
   }
 
   /// Globle: a globe and a day, and `= 7` for the guesses.
@@ -79,11 +75,7 @@ extension ShareRule {
       return cursor.namedDay().map { ShareHead(day: $0) }
     },
     read: { (_, body) throws(ShareFault) in
-      let guesses = body.find(within: 6) { cursor in
-        guard cursor.take("=") else { return nil as Int? }
-        cursor.skipBlanks()
-        return cursor.number()
-      }
+      let guesses = body.find(within: 6) { labelled("=", &$0) }
       guard let guesses else { throw .missing("the number of guesses") }
       guard guesses > 0 else { throw .impossible }
       return SharePuzzle(score: guesses, completed: true)
@@ -107,12 +99,10 @@ extension ShareRule {
     })
 
   private static func count(_ cursor: inout ShareCursor, _ nouns: [String]) -> Int? {
-    let start = cursor.index
-    if let number = cursor.number() {
+    cursor.attempt { cursor in
+      guard let number = cursor.number() else { return nil }
       cursor.skipBlanks()
-      if nouns.contains(where: { cursor.take($0) }) { return number }
+      return nouns.contains { cursor.take($0) } ? number : nil
     }
-    cursor.index = start
-    return nil
   }
 }

@@ -28,9 +28,14 @@ extension CKRecord {
 
 extension CKRecord {
   /// The system fields, with the change tag that a save needs.
-  public var systemFields: Data {
+  public var systemFields: Data { archive { encodeSystemFields(with: $0) } }
+
+  /// The whole record.
+  public var fullArchive: Data { archive { encode(with: $0) } }
+
+  private func archive(_ encode: (NSCoder) -> Void) -> Data {
     let encoder = NSKeyedArchiver(requiringSecureCoding: true)
-    encodeSystemFields(with: encoder)
+    encode(encoder)
     encoder.finishEncoding()
     return encoder.encodedData
   }

@@ -10,7 +10,7 @@ public struct FirstVersion {
   /// A document of items with their unsent changes.
   public struct File: Sendable {
     let name: String
-    let add: @Sendable (AtomicFile, [String: Data], Bool, inout SyncedStoreImport) throws -> Bool
+    let add: @Sendable (DocumentFolder, [String: Data], inout SyncedStoreImport) throws -> Bool
 
     /// Describes a document.
     ///
@@ -23,9 +23,10 @@ public struct FirstVersion {
       _ name: String, format: String, of item: Item.Type, migrated: String
     ) {
       self.name = name
-      add = { file, systemFields, isRecovering, content in
-        let document = DocumentFile<Document<Item>>(file.url, format: format)
-        guard let body = try document.read(recovering: isRecovering).body else { return false }
+      add = { folder, systemFields, content in
+        guard let body = try folder.read(Document<Item>.self, name, format: format) else {
+          return false
+        }
         for item in body.items.tabs ?? body.items.entries ?? [] {
           content.add(
             item, systemFields: systemFields[item.recordName],
@@ -64,18 +65,14 @@ public struct FirstVersion {
     var owner: String?
   }
 
-  private let directory: URL
+  private let folder: DocumentFolder
   private let files: [File]
-  private let isRecovering: Bool
 
   /// Names the files in a directory; nothing is read.
   public init(_ directory: URL, files: [File], recovering isRecovering: Bool) {
-    self.directory = directory
+    folder = DocumentFolder(directory, recovering: isRecovering)
     self.files = files
-    self.isRecovering = isRecovering
   }
-
-  private func url(_ name: String) -> URL { directory.appendingPathComponent(name) }
 
   private static let metadata = "cloud-record-metadata.json"
   private static let movedMetadata = "first-record-metadata.json"
@@ -87,47 +84,41 @@ public struct FirstVersion {
     _ zoneName: String, types: [SyncedType], names: SyncedStore.FileNames
   ) throws -> SyncedStore {
     try moveMetadata()
-    let store = try SyncedStore(
-      zoneID: CKRecordZone.ID(zoneName: zoneName), directory: directory, types: types, files: names,
-      recovering: isRecovering,
-      importing: { try add(to: &$0, stateName: names.state) })
-    for name in files.map(\.name) + [Self.movedMetadata, Self.kept, Self.settings] {
-      try AtomicFile(url(name)).removeFile()
+    let documents = files.map(\.name) + [Self.movedMetadata, Self.kept, Self.settings]
+    return try folder.takeOver(documents) { directory, isRecovering in
+      try SyncedStore(
+        zoneID: CKRecordZone.ID(zoneName: zoneName), directory: directory, types: types,
+        files: names, recovering: isRecovering,
+        importing: { try add(to: &$0, stateName: names.state) })
     }
-    return store
   }
 
   /// The store's own file has the name of the old file of system fields.
   private func moveMetadata() throws {
-    let file = url(Self.metadata)
-    guard let data = try AtomicFile(file).read(), data.first == UInt8(ascii: "{") else { return }
-    try AtomicFile(url(Self.movedMetadata)).write(data)
-    try AtomicFile(file).removeFile()
+    let file = folder.file(Self.metadata)
+    guard let data = try file.read(), data.first == UInt8(ascii: "{") else { return }
+    try folder.file(Self.movedMetadata).write(data)
+    try file.removeFile()
   }
 
   private func add(to content: inout SyncedStoreImport, stateName: String) throws {
-    let systemFields = try read([String: Data].self, Self.movedMetadata, "record-metadata") ?? [:]
+    let systemFields =
+      try folder.read([String: Data].self, Self.movedMetadata, format: "record-metadata") ?? [:]
     var isComplete = true
-    for file in files where FileManager.default.fileExists(atPath: url(file.name).path) {
-      let isFetched = try file.add(
-        AtomicFile(url(file.name)), systemFields, isRecovering, &content)
+    for file in files where try folder.file(file.name).read() != nil {
+      let isFetched = try file.add(folder, systemFields, &content)
       isComplete = isComplete && isFetched
     }
-    for archive in (try read([String: Data].self, Self.kept, "kept-records") ?? [:]).values {
-      if let record = CKRecord.unarchived(archive) { content.addUnreadable(record) }
+    let kept = try folder.read([String: Data].self, Self.kept, format: "kept-records") ?? [:]
+    for record in kept.values.compactMap({ CKRecord.unarchived($0) }) {
+      content.addUnreadable(record)
     }
-    if let settings = try read(Settings.self, Self.settings, "sync-settings") {
+    if let settings = try folder.read(Settings.self, Self.settings, format: "sync-settings") {
       content.owner = settings.owner
       content.isEnabled = settings.isSyncEnabled
     }
-    if isComplete, content.owner != nil, let state = try AtomicFile(url(stateName)).read() {
+    if isComplete, content.owner != nil, let state = try folder.file(stateName).read() {
       content.takeOverState(state)
     }
-  }
-
-  private func read<Body: Codable & Sendable>(
-    _ type: Body.Type, _ name: String, _ format: String
-  ) throws -> Body? {
-    try DocumentFile<Body>(url(name), format: format).read(recovering: isRecovering).body
   }
 }

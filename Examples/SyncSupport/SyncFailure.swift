@@ -78,6 +78,19 @@ public struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
+/// The reason why a call could not be carried out.
+public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The store does not sync.
+  case notStarted
+
+  /// A sentence for users.
+  public var description: String {
+    switch self {
+    case .notStarted: "sync is not running; start the store first"
+    }
+  }
+}
+
 extension SyncedStore {
   /// The error of the first change that the server refused, in place of the error that some are
   /// left; any other error as it is.

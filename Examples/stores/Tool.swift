@@ -1,3 +1,5 @@
+import CloudProtocol
+import CloudSync
 import CommandLineKit
 import Foundation
 
@@ -68,20 +70,33 @@ enum Tool {
   }
 }
 
-/// Runs `body` until it ends or the user interrupts the program.
-func untilInterrupted(_ body: @escaping @Sendable () async throws -> Void) async throws {
-  let task = Task { try await body() }
-  let sources = [SIGINT, SIGTERM].map { number in
-    signal(number, SIG_IGN)
-    let source = DispatchSource.makeSignalSource(signal: number)
-    source.setEventHandler { task.cancel() }
-    source.resume()
-    return source
+/// The message for an error of any kind.
+func words(_ error: any Error) -> String {
+  switch error {
+  case let error as CKError:
+    switch error.code {
+    case .notAuthenticated: return ToolError.noAccount.description
+    case .networkFailure, .networkUnavailable:
+      return "the server can't be reached: \(error.localizedDescription)"
+    default: return "\(error.localizedDescription) (\(error.code))"
+    }
+  case let error as CloudError: return error.message
+  case is CancellationError: return "interrupted"
+  default: return "\(error)"
   }
-  defer { for source in sources { source.cancel() } }
-  do {
-    try await task.value
-  } catch is CancellationError {
-    return
+}
+
+/// The exit code for an error of any kind.
+func exitCode(_ error: any Error) -> CInt {
+  switch error {
+  case let error as ToolError: error.code
+  case let error as CKError:
+    switch error.code {
+    case .notAuthenticated, .permissionFailure: ExitCode.noPermission
+    case .networkFailure, .networkUnavailable, .serviceUnavailable: ExitCode.unavailable
+    case .unknownItem, .zoneNotFound: ExitCode.unknownName
+    default: ExitCode.failure
+    }
+  default: ExitCode.failure
   }
 }

@@ -88,14 +88,29 @@ package struct Output: Sendable {
     if isDrawn { Output.writeError(ProgressBar.clearing) }
   }
 
-  /// Writes to standard output; ends the process silently if the pipe is closed.
+  /// Writes to standard output.
+  ///
+  /// Ends the process if that fails: silently if the reader of a pipe is gone, else with a message.
   package static func write(_ text: String) { write(Array(text.utf8)) }
 
-  /// Writes to standard output; ends the process silently if the pipe is closed.
+  /// Writes to standard output; ends the process if that fails.
   package static func write(_ bytes: [UInt8]) {
-    if put(bytes, STDOUT_FILENO) == EPIPE {
-      // The exit code that a shell reports for a program killed by SIGPIPE.
-      exit(128 + SIGPIPE)
+    switch put(bytes, STDOUT_FILENO) {
+    case 0: break
+    // The exit code that a shell reports for a program killed by SIGPIPE.
+    case EPIPE: exit(128 + SIGPIPE)
+    case let error:
+      writeError("error: cannot write to standard output: \(String(cString: strerror(error)))\n")
+      exit(ExitCode.cannotCreate)
+    }
+  }
+
+  /// Opens the standard descriptors that the process was started without, so that no file gets
+  /// their numbers; reading and writing them fails.
+  package static func openStandardDescriptors() {
+    for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO]
+    where fcntl(descriptor, F_GETFD) < 0 {
+      _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
     }
   }
 

@@ -48,7 +48,7 @@ extension LoopbackServer {
   /// - Parameter read: returns the next line with or without its line feed, `nil` after the last.
   ///   It must not call the server, which answers no request during the import.
   ///
-  /// Throws `serverRejectedRequest` if the server is not empty (an account alone counts);
+  /// Throws `serverRejectedRequest` if the server is not empty, accounts without data aside;
   /// `invalidArguments`, naming the line, if the archive is damaged, truncated or not an archive;
   /// `incompatibleVersion` when a newer version wrote it; and what `read` throws. On error nothing
   /// is changed.
@@ -133,6 +133,11 @@ extension LoopbackServer {
             "an archive can be imported into an empty server only; reset this one, or take "
               + "another")
         }
+        let hasAccounts = try storage.accounts().isEmpty == false
+        if hasAccounts {
+          // The accounts of the archive replace those that have no data.
+          try storage.commit([.removeEverything(identity: storage.identity(), secret: .random())])
+        }
         func next() throws -> ArraySlice<UInt8>? {
           do { return try read() } catch {
             failure = error
@@ -149,10 +154,11 @@ extension LoopbackServer {
 }
 
 extension CloudStorage {
-  /// Whether the storage is empty.
+  /// Whether the storage is empty, apart from accounts without data.
   fileprivate var isEmpty: Bool {
     get throws {
-      try accounts().isEmpty && databases().isEmpty && recordTypes().isEmpty && schemas().isEmpty
+      try accounts().allSatisfy { $0.quota == nil && $0.person == AccountRow.Person() }
+        && databases().isEmpty && recordTypes().isEmpty && schemas().isEmpty
         && assetChecksums().isEmpty && receiptKeys().isEmpty
     }
   }

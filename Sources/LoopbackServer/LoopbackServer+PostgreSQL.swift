@@ -33,18 +33,20 @@
     /// Opens the server in a PostgreSQL database.
     ///
     /// - Parameters:
+    ///   - identity: the number of a new database, which binds change tokens to it.
     ///   - notifies: whether servers tell each other of changes; else they notice them at the next
     ///     check.
     ///   - patience: how long the database may take for an answer, and a request wait for a
     ///     connection.
     package convenience init(
-      postgreSQL address: String, connections: Int = 8, notifies: Bool,
+      postgreSQL address: String, identity: UInt64? = nil, connections: Int = 8, notifies: Bool,
       patience: Duration = .seconds(30),
       clock: @escaping @Sendable () -> Timestamp = LoopbackServer.systemTime,
       delayClock: any Clock<Duration> = ContinuousClock(), limits: ServerLimits = ServerLimits(),
       taskExecutor: (any TaskExecutor)? = nil
     ) throws {
-      let first = try PostgreSQLStorage(address, patience: patience)
+      let first = try PostgreSQLStorage(
+        address, identity: identity ?? .random(in: 0...(.max)), patience: patience)
       var storages: [any CloudStorage] = [first]
       for _ in 1..<max(1, connections) { storages.append(PostgreSQLStorage(like: first)) }
       try self.init(

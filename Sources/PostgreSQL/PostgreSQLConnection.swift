@@ -28,11 +28,15 @@
     /// Unless the address says otherwise, only a server that takes writes is accepted, and
     /// connecting takes at most 10 seconds for each host.
     ///
-    /// - Parameter patience: how long an exchange may take; then the connection is closed.
+    /// - Parameter patience: how long an exchange may take; then the connection is closed. The
+    ///   server closes it, too, if a transaction waits that long for the next statement: its locks
+    ///   would stay when this process or the network stops without closing the connection.
     package init(_ address: String, patience: Duration) throws(PostgreSQLError) {
       self.patience = patience
       warning.initialize(to: 0)
+      let limit = max(1, Int(patience / .milliseconds(1)))
       let parameters = [
+        ("options", "-c idle_in_transaction_session_timeout=\(limit)"),
         ("connect_timeout", "10"), ("target_session_attrs", "read-write"),
         ("application_name", "cloudsync"), ("dbname", address), ("client_encoding", "UTF8"),
       ]

@@ -17,9 +17,13 @@
     /// Whether the connection can't be used any more.
     package var isConnectionLost: Bool {
       guard let state else { return true }
-      // 08: the connection; 57P01 to 57P03: the server stops or starts.
-      return state.hasPrefix("08") || state.hasPrefix("57P")
+      // 08: the connection; 57P01 to 57P03: the server stops or starts; 25P03: the transaction was
+      // idle for too long; 25006: the server takes no writes any more.
+      return state.hasPrefix("08") || state.hasPrefix("57P") || ["25P03", "25006"].contains(state)
     }
+
+    /// Whether a time limit of the server, or an administrator, has ended the statement.
+    package var isCancelled: Bool { state == "57014" || state == "55P03" }
 
     /// Whether the same transaction may succeed when it is run again: a conflict or a deadlock.
     package var isConflict: Bool { state == "40001" || state == "40P01" }

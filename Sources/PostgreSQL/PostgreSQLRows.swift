@@ -15,6 +15,9 @@
 
     deinit { PQclear(result) }
 
+    /// What the server did, such as `COMMIT`; `ROLLBACK` for a `COMMIT` of a failed transaction.
+    package var command: String { PQcmdStatus(result).map { String(cString: $0) } ?? "" }
+
     /// All rows.
     package var rows: [Row] { (0..<count).map { Row(rows: self, number: Int32(clamping: $0)) } }
 

@@ -120,8 +120,20 @@ package final class Connection {
   /// The row number of the last insertion into a table that has row numbers.
   package var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
 
-  /// Whether the file may not be written.
-  package var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
+  /// Whether the file may not be written, or its connection refuses changes.
+  package var isReadOnly: Bool { refusesChanges || sqlite3_db_readonly(handle, "main") == 1 }
+
+  /// Whether changes are refused; see ``readAlone()``.
+  private var refusesChanges = false
+
+  /// Refuses changes, and needs no file beside the database for reading; other connections wait.
+  ///
+  /// Call it before the first statement. It makes a file with a write-ahead log readable on a full
+  /// disk, where its index of shared memory can't be created.
+  package func readAlone() throws(SQLiteError) {
+    try execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA query_only = ON")
+    refusesChanges = true
+  }
 
   /// Whether a transaction is open.
   package var isInTransaction: Bool { handle != nil && sqlite3_get_autocommit(handle) == 0 }

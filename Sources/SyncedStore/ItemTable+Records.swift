@@ -54,9 +54,7 @@ extension ItemTable {
       entry.item = theirs
       return show(id, entry.type, .saved)
     }
-    let decision = type.resolve(
-      .init(mine: mine, server: .item(theirs), base: entry.base, isUnsent: isUnsent))
-    switch decision {
+    switch type.resolve(mine, .item(theirs), entry.base, isUnsent) {
     case .server:
       entry.item = theirs
       settle(&entry, id)
@@ -104,10 +102,7 @@ extension ItemTable {
         + "and shown after an update.")
     guard var entry = entries[id], let mine = entry.item, mine.isSynced else { return }
     if entry.change != nil || type.mergesAlways {
-      let decision = type.resolve(
-        .init(
-          mine: mine, server: .unreadable, base: entry.base, isUnsent: entry.change != nil))
-      if case .mine = decision {
+      if case .mine = type.resolve(mine, .unreadable, entry.base, entry.change != nil) {
         effects.removed.append(.saveRecord(id))
         return
       }
@@ -157,11 +152,7 @@ extension ItemTable {
       return set(entry, for: id)
     }
     let isUnsent = entry.change != nil
-    let isKept =
-      isNew
-      || (isUnsent || types[entry.type]?.mergesAlways == true)
-        && keepsDeleted(mine, entry, isUnsent)
-    if isKept {
+    if isNew || keepsDeleted(mine, entry, isUnsent) {
       entry.change = newChange(isDeletion: false)
       addSave(id)
       set(entry, for: id)
@@ -175,9 +166,10 @@ extension ItemTable {
   }
 
   private func keepsDeleted(_ mine: any SyncedItem, _ entry: Entry, _ isUnsent: Bool) -> Bool {
-    let decision = types[entry.type]?.resolve(
-      .init(mine: mine, server: .deleted, base: entry.base, isUnsent: isUnsent))
-    return if case .mine? = decision { true } else { false }
+    guard let type = types[entry.type], isUnsent || type.mergesAlways else { return false }
+    return if case .mine = type.resolve(mine, .deleted, entry.base, isUnsent) { true } else {
+      false
+    }
   }
 
   private mutating func addSave(_ id: CKRecord.ID) {

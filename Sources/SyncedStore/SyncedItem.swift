@@ -59,21 +59,15 @@ public struct SyncedType: Sendable {
   let recordType: CKRecord.RecordType
   let read: @Sendable (CKRecord) -> (any SyncedItem)?
   let write: @Sendable (any SyncedItem, CKRecord) -> Void
-  let resolve: @Sendable (Versions) -> Decision
+  let resolve:
+    @Sendable (_ mine: any SyncedItem, _ server: ServerVersion, _ base: (any SyncedItem)?, Bool)
+      -> Decision
   let surplus: (@Sendable ([any SyncedItem]) -> [String])?
   let decode:
     @Sendable (KeyedDecodingContainer<StoredChange.CodingKeys>, StoredChange.CodingKeys) throws
       -> any SyncedItem
   /// Whether the policy decides about items without an unsent change, too.
   let mergesAlways: Bool
-
-  /// The versions of one item, with types erased.
-  struct Versions {
-    var mine: any SyncedItem
-    var server: ServerVersion
-    var base: (any SyncedItem)?
-    var isUnsent: Bool
-  }
 
   /// The version of one item on the server.
   enum ServerVersion {
@@ -116,27 +110,21 @@ public struct SyncedType: Sendable {
       self.surplus = nil
     }
     decode = { try $0.decode(Item.self, forKey: $1) }
-    resolve = { Self.decide(policy, $0) }
-  }
-
-  private static func decide<Item: SyncedItem>(
-    _ policy: MergePolicy<Item>, _ versions: Versions
-  ) -> Decision {
-    guard let mine = versions.mine as? Item else { return .server }
-    let server: MergePolicy<Item>.ServerVersion
-    switch versions.server {
-    case .item(let item):
-      guard let item = item as? Item else { return .server }
-      server = .item(item)
-    case .deleted: server = .deleted
-    case .unreadable: server = .unreadable
-    }
-    let conflict = MergePolicy<Item>.Conflict(
-      mine: mine, server: server, base: versions.base as? Item, isUnsent: versions.isUnsent)
-    switch policy.resolve(conflict) {
-    case .mine: return .mine
-    case .server: return .server
-    case .merged(let item): return item == mine ? .mine : .merged(item)
+    resolve = { mine, server, base, isUnsent in
+      let theirs: MergePolicy<Item>.ServerVersion? =
+        switch server {
+        case .item(let item): (item as? Item).map { .item($0) }
+        case .deleted: .deleted
+        case .unreadable: .unreadable
+        }
+      guard let mine = mine as? Item, let theirs else { return .server }
+      let conflict = MergePolicy<Item>.Conflict(
+        mine: mine, server: theirs, base: base as? Item, isUnsent: isUnsent)
+      return switch policy.resolve(conflict) {
+      case .mine: .mine
+      case .server: .server
+      case .merged(let item): item == mine ? .mine : .merged(item)
+      }
     }
   }
 }

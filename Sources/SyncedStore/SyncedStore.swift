@@ -159,27 +159,24 @@ public final class SyncedStore: Sendable {
 
   /// The state of the sync after each event of it from now on; only the newest is kept for a reader
   /// that is slower.
-  public var statusUpdates: AsyncStream<Status> {
-    let (stream, continuation) = AsyncStream<Status>.makeStream(
-      bufferingPolicy: .bufferingNewest(1))
-    let key = UUID()
-    state.withLock { $0.statusObservers[key] = continuation }
-    continuation.onTermination = { [weak self] _ in
-      self?.state.withLock { _ = $0.statusObservers.removeValue(forKey: key) }
-    }
-    return stream
-  }
+  public var statusUpdates: AsyncStream<Status> { stream(\.statusObservers, .bufferingNewest(1)) }
 
   /// The records with a change that can be sent, in the order of the changes.
   public var unsentRecordIDs: [CKRecord.ID] { state.withLock { $0.table.due } }
 
   /// The changes that come from the server, from now on.
-  public var changes: AsyncStream<ItemChange> {
-    let (stream, continuation) = AsyncStream<ItemChange>.makeStream()
+  public var changes: AsyncStream<ItemChange> { stream(\.observers, .unbounded) }
+
+  /// A sequence whose continuation is in a list of the state until it ends.
+  private func stream<Element>(
+    _ list: any WritableKeyPath<State, [UUID: AsyncStream<Element>.Continuation]> & Sendable,
+    _ policy: AsyncStream<Element>.Continuation.BufferingPolicy
+  ) -> AsyncStream<Element> {
+    let (stream, continuation) = AsyncStream<Element>.makeStream(bufferingPolicy: policy)
     let key = UUID()
-    state.withLock { $0.observers[key] = continuation }
+    state.withLock { $0[keyPath: list][key] = continuation }
     continuation.onTermination = { [weak self] _ in
-      self?.state.withLock { _ = $0.observers.removeValue(forKey: key) }
+      self?.state.withLock { _ = $0[keyPath: list].removeValue(forKey: key) }
     }
     return stream
   }
@@ -313,15 +310,13 @@ extension SyncedStore.State {
       for observer in observers.values { observer.yield(change) }
     }
     guard let pending = run?.pending else { return }
+    func saves(_ zones: [CKRecordZone.ID]) -> [CKSyncEngine.PendingDatabaseChange] {
+      zones.map { .saveZone(CKRecordZone(zoneID: $0)) }
+    }
+    let (dropped, saved) = (saves(effects.droppedZones), saves(effects.savedZones))
     if !effects.removed.isEmpty { pending.remove(pendingRecordZoneChanges: effects.removed) }
-    if !effects.droppedZones.isEmpty {
-      pending.remove(
-        pendingDatabaseChanges: effects.droppedZones.map { .saveZone(CKRecordZone(zoneID: $0)) })
-    }
-    if !effects.savedZones.isEmpty {
-      pending.add(
-        pendingDatabaseChanges: effects.savedZones.map { .saveZone(CKRecordZone(zoneID: $0)) })
-    }
+    if !dropped.isEmpty { pending.remove(pendingDatabaseChanges: dropped) }
+    if !saved.isEmpty { pending.add(pendingDatabaseChanges: saved) }
     if !effects.added.isEmpty { pending.add(pendingRecordZoneChanges: effects.added) }
   }
 }

@@ -34,8 +34,9 @@ enum Tool {
 
   private static func refuse(_ error: UsageError, _ isJSON: Bool) -> CInt {
     Output.fail(
-      "cloudsync", error.description, code: ExitCode.usage, isJSON: isJSON,
-      help: error.topic.map { "cloudsync help \($0)" } ?? "cloudsync help")
+      "cloudsync", error.description, code: error.code, isJSON: isJSON,
+      help: error.code == ExitCode.usage
+        ? error.topic.map { "cloudsync help \($0)" } ?? "cloudsync help" : nil)
   }
 
   /// A failure with a specific exit code.

@@ -4,6 +4,7 @@ import Foundation
 // A reader that closes early, such as `head`, ends the program when it prints, never while it
 // writes a file.
 signal(SIGPIPE, SIG_IGN)
+Output.openStandardDescriptors()
 ProxyBypass.set()
 exit(
   await Tool.run(

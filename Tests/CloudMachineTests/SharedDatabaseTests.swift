@@ -301,6 +301,17 @@ struct SharedDatabaseTests {
     #expect(try world.seen(as: world.stranger) == "S root")
   }
 
+  @Test("A page ends after twenty times its limit of rows that are not shared")
+  func pageBoundsRowsThatAreNotShared() throws {
+    let world = try shared()
+    let token = try world.visit(nil, as: world.stranger).token
+    _ = try world.modify((0..<41).map { fresh("hidden-\($0)") } + [fresh("news", parent: "root")])
+    var page = try world.visit(token, limit: 2, as: world.stranger)
+    #expect(page.words == "more", "40 rows were read")
+    page = try world.visit(page.token, limit: 2, as: world.stranger)
+    #expect(page.words == "news")
+  }
+
   @Test("A second share of a zone adds its older records, and its end removes them")
   func secondShareAddsAndRemovesItsRecords() throws {
     let world = try shared()

@@ -202,8 +202,12 @@ struct ArchiveDamageTests {
     let archive = try world.server.exportArchive()
     #expect(ending(archive, world.server).hasPrefix("serverRejectedRequest: "))
     let server = LoopbackServer(identity: 2)
-    try server.controls.setQuota(nil, of: "carol")
+    try server.controls.setQuota(1 << 20, of: "carol")
     #expect(ending(archive, server).hasPrefix("serverRejectedRequest: "))
+    // An account without data does not count.
+    try server.controls.setQuota(nil, of: "carol")
+    #expect(ending(archive, server) == "ok")
+    #expect(try server.exportArchive() == archive)
     try server.reset()
     let text = String(decoding: archive, as: UTF8.self)
     for stop in [0, 1, 5] {

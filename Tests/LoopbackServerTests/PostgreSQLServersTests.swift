@@ -24,6 +24,18 @@
         "save \(name)", .modifyRecords(ModifyRecords(save: [RecordSave(record)])), by: device)
     }
 
+    /// Why a record was not saved; `nil` if it was.
+    private func outcome(
+      of name: String, by device: LoopbackDevice
+    ) async throws -> CloudError.Code? {
+      let record = Record(id: RecordID(name: name, zone: zone), type: "Note")
+      let reply = try await send(
+        "save \(name)", .modifyRecords(ModifyRecords(save: [RecordSave(record)])), by: device)
+      guard case .recordsModified(let saved, _) = reply, case .failure(let error) = saved[0].outcome
+      else { return nil }
+      return error.code
+    }
+
     private func signedIn(_ name: String, as account: String, on server: LoopbackServer)
       async throws -> LoopbackDevice
     {
@@ -93,6 +105,83 @@
       #expect(database.otherConnections == [])
     }
 
+    @Test("A client goes on with tokens, cursors, receipts, files and shares at another server")
+    func clientGoesOnAtAnotherServer() async throws {
+      let database = try TemporaryDatabase()
+      let servers = try (0..<2).map { _ in try LoopbackServer(postgreSQL: database.address) }
+      let world = try await ArchiveWorld(filling: servers[0])
+      let found = try await world.continued(on: servers[1])
+      #expect(found == (try await world.continued(on: servers[0])))
+      #expect(found.count == 7)
+      for server in servers { server.close() }
+      #expect(database.otherConnections == [])
+    }
+
+    @Test(
+      "A quota that one server sets is kept by the others, whichever of them stores the records")
+    func quotaIsKeptByAllServers() async throws {
+      let database = try TemporaryDatabase()
+      let servers = try (0..<2).map { _ in try LoopbackServer(postgreSQL: database.address) }
+      let devices = try await servers.asyncMap { try await signedIn("phone", as: "alice", on: $0) }
+      for (number, device) in devices.enumerated() { try await save("n\(number)", by: device) }
+      let used = try #require(try servers[0].databases().first { $0.account == "alice" }).byteCount
+      #expect(try servers[1].databases().first { $0.account == "alice" }?.byteCount == used)
+      try servers[0].controls.setQuota(used, of: "alice")
+      for (number, device) in devices.enumerated() {
+        #expect(try await outcome(of: "full\(number)", by: device) == .quotaExceeded)
+      }
+      try servers[1].controls.setQuota(nil, of: "alice")
+      for (number, device) in devices.enumerated() {
+        #expect(try await outcome(of: "more\(number)", by: device) == nil)
+      }
+      for server in servers { server.close() }
+      #expect(database.otherConnections == [])
+    }
+
+    @Test("Each server counts the requests of an account alone")
+    func throttleIsOfEachServer() async throws {
+      let database = try TemporaryDatabase()
+      var limits = ServerLimits()
+      limits.throttle = ServerLimits.Throttle(requests: 2, seconds: 3_600)
+      let servers = try (0..<2).map { _ in
+        try LoopbackServer(postgreSQL: database.address, limits: limits)
+      }
+      for server in servers {
+        let device = try await signedIn("phone", as: "alice", on: server)
+        _ = try await send("fetch", .fetchCurrentUser, by: device)
+        await #expect(throws: CloudError.self) {
+          try await send("fetch", .fetchCurrentUser, by: device)
+        }
+      }
+      for server in servers { server.close() }
+      #expect(database.otherConnections == [])
+    }
+
+    @Test("A request that two servers get at once is carried out once, and both give its answer")
+    func requestAtTwoServersIsCarriedOutOnce() async throws {
+      let database = try TemporaryDatabase()
+      let servers = try (0..<2).map { _ in try LoopbackServer(postgreSQL: database.address) }
+      let first = try await signedIn("phone", as: "alice", on: servers[0])
+      let second = servers[1].device("phone", signedInAs: "alice")
+      let other = try PostgreSQLConnection(database.address, patience: .seconds(60))
+      try other.execute(["BEGIN", "SELECT FROM cloudsync.databases FOR UPDATE"])
+      async let one = outcome(of: "n", by: first)
+      async let two = outcome(of: "n", by: second)
+      // Both wait for the lock that the receipt is read behind.
+      let waiting = PostgreSQLStatement(
+        """
+        SELECT count(*) FROM pg_stat_activity
+        WHERE wait_event_type = 'Lock' AND datname = current_database()
+        """)
+      while try other.run([waiting])[0].first({ try $0.integer(0) }) != 2 { await Task.yield() }
+      try other.execute(["COMMIT"])
+      #expect(try await one == nil)
+      #expect(try await two == nil)
+      other.close()
+      for server in servers { server.close() }
+      #expect(database.otherConnections == [])
+    }
+
     @Test("A request that finds no free connection in time is refused, and later ones are answered")
     func exhaustedPoolRefuses() async throws {
       let database = try TemporaryDatabase()
@@ -113,6 +202,8 @@
         return await group.reduce(into: []) { $0.append($1) }
       }
       #expect(codes == [.serviceUnavailable, .serviceUnavailable, .serviceUnavailable])
+      // What has waited that long is not run again.
+      #expect(server.storageUse.conflicts == 0)
       try other.execute(["ROLLBACK"])
       for device in devices { try await save("x", by: device) }
       #expect(server.storageUse.connections == 2)

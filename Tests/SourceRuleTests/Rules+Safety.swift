@@ -29,7 +29,7 @@ let drivers: KeyValuePairs = [
     "spreads independent worlds and processes over the cores",
   "Tests/Support/VerificationSupport/ToolProcess.swift":
     "waits for the end of a program",
-  "Tests/Verification/Planted/Verdict.swift":
+  "Tests/Verification/Planted/ProcessOutcome.swift":
     "ends a process that takes too long",
   "Sources/CloudSync/Transport/HTTP/LoopbackConnectionPool.swift":
     "connections to servers of this machine, each waited for on a thread",
@@ -55,6 +55,10 @@ let drivers: KeyValuePairs = [
     "clients that block, each on a thread",
   "Tests/Benchmarks/Throughput/Once.swift":
     "makes a value that several benchmarks share",
+  "Tests/Verification/Soak/Probe/PushTimes.swift":
+    "ends the wait for a push that does not come",
+  "Tests/Verification/Soak/Relay/Relay.swift":
+    "moves the bytes of all connections that are interrupted",
   "Tests/Verification/Siege/TestedServer.swift":
     "hostile and slow clients beside each other, and one that must not notice",
 ]

@@ -282,7 +282,6 @@ struct GameResultRowTests {
       dump(state.refused, to: &text)
       dump(state.log, to: &text)
       dump(state.observed, to: &text)
-      dump(state.reasons, to: &text)
     }
     device.store.store.state.withLock { state in
       dump(state.table, to: &text)

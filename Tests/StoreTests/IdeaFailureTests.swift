@@ -4,6 +4,7 @@ import CloudSyncTesting
 import Foundation
 import IdeaStore
 import LoopbackServer
+import SyncSupport
 import Testing
 
 @Suite("Ideas when the cloud fails", .timeLimit(.minutes(10)))
@@ -176,7 +177,7 @@ struct IdeaFailureTests {
     let phone = try await phone()
     await phone.store.stop()
     await phone.store.stop()
-    await #expect(throws: IdeaStoreError.notStarted) { try await phone.store.syncNow() }
+    await #expect(throws: StoreError.notStarted) { try await phone.store.syncNow() }
     try phone.store.create(title: "later")
     phone.store.trigger(.byHand)
     #expect(try server.ideas().isEmpty && phone.store.status.pending == 1)

@@ -149,6 +149,8 @@ struct JSONTests {
       (.integer(7), 7), (.number(7), 7), (.number(7.5), nil), (.number(1e300), nil),
       (.number(-9_223_372_036_854_775_808), nil), (.number(9_223_372_036_854_775_808), nil),
       (.number(9_007_199_254_740_991), 9_007_199_254_740_991), (.number(1e18), nil),
+      (.number(9_007_199_254_740_992), 1 << 53), (.number(-9_007_199_254_740_992), -1 << 53),
+      (.number(9_007_199_254_740_994), nil),
       (.string("9223372036854775807"), .max), (.string("9223372036854775808"), nil),
       (.string("7.0"), nil), (.string(" 7"), nil), (.string(""), nil), (.string("0x7"), nil),
       (.bool(true), nil), (.null, nil), (.array([.integer(7)]), nil),

@@ -1,5 +1,6 @@
 import CommandLineKit
 import Foundation
+import SyncSupport
 
 /// Completes command lines for a shell.
 ///
@@ -16,8 +17,8 @@ extension Completion {
   private static func candidates(
     _ before: [String].SubSequence, _ current: String, _ environment: [String: String]
   ) async -> [Candidate]? {
-    let commands = ToolCommand.all
-    let line = Line(before, commands.flatMap(\.usages))
+    let (global, commands) = (GlobalOptions.usage.options, ToolCommand.all)
+    let line = PartialLine(before, options: global + commands.flatMap(\.usages).flatMap(\.options))
     let given = line.words
     let store = Store.all.first { $0.name == given.first }
     let device = CompletedDevice(line.values, store, environment)
@@ -27,9 +28,7 @@ extension Completion {
       given.count < 2 || usage.positionals.first?.choices.contains(given[1]) == true
     }
     if current.hasPrefix("-") {
-      return ([GlobalOptions.usage] + usages).flatMap(\.options).map {
-        Candidate(word: "--\($0.name)")
-      }
+      return (global + usages.flatMap(\.options)).map { Candidate(word: "--\($0.name)") }
     }
     guard let first = given.first else {
       return commands.map { Candidate(word: $0.name, meaning: $0.summary) }
@@ -49,38 +48,6 @@ extension Completion {
   }
 }
 
-extension Completion {
-  /// A command line up to the word that is completed.
-  private struct Line {
-    /// The words that are not options.
-    var words: [String] = []
-    /// The values of the options, by name.
-    var values: [String: String] = [:]
-    /// The option whose value is completed.
-    var open: UsageLine.Option?
-
-    init(_ before: [String].SubSequence, _ usages: [UsageLine]) {
-      let options = ([GlobalOptions.usage] + usages).flatMap(\.options)
-      for word in before {
-        if let option = open {
-          values[option.name] = word
-          open = nil
-        } else if word.hasPrefix("--") {
-          let parts = word.dropFirst(2).split(separator: "=", maxSplits: 1)
-          let name = parts.first.map(String.init) ?? ""
-          if parts.count == 2 {
-            values[name] = String(parts[1])
-          } else {
-            open = options.first { $0.name == name && $0.value != nil }
-          }
-        } else {
-          words.append(word)
-        }
-      }
-    }
-  }
-}
-
 extension Verb {
   /// The first line of its summary, as a line of its own.
   fileprivate var firstLine: String {
@@ -89,10 +56,76 @@ extension Verb {
   }
 }
 
-extension UsageLine.Placeholder {
-  /// Whether it is a file or a folder.
-  var isFile: Bool {
-    names.contains { $0.hasPrefix("FILE") || $0.hasPrefix("DIR") }
+/// The completions that depend on the devices in the home folder.
+///
+/// It reads only a device that exists, and only while no other command uses it.
+private struct CompletedDevice {
+  private let home: Home?
+  private let name: String
+  private let store: Store?
+
+  /// The device that a command line names.
+  ///
+  /// - Parameter values: the values of the options on the line, by name.
+  init(_ values: [String: String], _ store: Store?, _ environment: [String: String]) {
+    self.store = store
+    name = values["device"] ?? "default"
+    let server = try? ServerAddress(GlobalOptions(values), environment)
+    home = server.flatMap { try? Home(values["home"], environment: environment, server: $0) }
+  }
+
+  /// The completions of an option's value; `nil` for a file.
+  func candidates(option: UsageLine.Option) async -> [Completion.Candidate]? {
+    switch option.name {
+    case "device": return devices.map { Completion.Candidate(word: $0) }
+    case "account": return accounts
+    case "store":
+      return Store.all.map { Completion.Candidate(word: $0.name, meaning: $0.summary) }
+    default:
+      guard let value = option.value else { return [] }
+      return value.isFile ? nil : await candidates(value)
+    }
+  }
+
+  /// The completions of a word in a usage line.
+  func candidates(_ place: UsageLine.Placeholder) async -> [Completion.Candidate] {
+    var found = place.choices.map { Completion.Candidate(word: $0) }
+    for name in place.names {
+      if let completing = store?.completing[name] {
+        found += (try? await items(completing)) ?? []
+      } else if store == nil, name == "NAME" {
+        // Of the commands for all stores, only `account switch NAME` has a value.
+        found += accounts
+      }
+    }
+    return found
+  }
+
+  private func items(_ completing: Completing) async throws -> [Completion.Candidate] {
+    switch completing {
+    case .fixed(let words): return words.map { Completion.Candidate(word: $0) }
+    case .opened(let items):
+      guard let home, devices.contains(name) else { return [] }
+      let session = try await Session(home, device: name, account: nil, waitAtMost: 0.1)
+      defer { withExtendedLifetime(session) {} }
+      return try items(session)
+    }
+  }
+
+  /// The names of the devices.
+  private var devices: [String] {
+    let folder = home.flatMap { try? $0.folder(ofDevice: "any") }?.deletingLastPathComponent()
+    let names = folder.flatMap { try? FileManager.default.contentsOfDirectory(atPath: $0.path) }
+    return (names ?? []).filter { !$0.hasPrefix(".") }.sorted()
+  }
+
+  /// The accounts of the devices.
+  private var accounts: [Completion.Candidate] {
+    let names = devices.compactMap { device -> String? in
+      guard let folder = try? home?.folder(ofDevice: device) else { return nil }
+      return (try? DeviceSettings.file(in: folder).read())?.account
+    }
+    return Set(names).sorted().map { Completion.Candidate(word: $0) }
   }
 }
 

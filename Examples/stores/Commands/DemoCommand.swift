@@ -53,8 +53,8 @@ struct Demo: Sendable {
   /// - Returns: whether all conditions held and nothing differs.
   func run() async throws -> Bool {
     let lock = try await home.use()
-    let stageLock = try await FileLock(
-      home.item(Home.demoLock).path, .exclusive, what: "the demo's folder")
+    let stageLock = try await Home.lock(
+      home.item(Home.demoLock), .exclusive, what: "the demo's folder")
     defer { withExtendedLifetime((lock, stageLock)) {} }
     let clock = ContinuousClock()
     let start = clock.now
@@ -63,7 +63,7 @@ struct Demo: Sendable {
     }
     try place.create()
     var stage = try DemoStage(place: place, try await cloud(), stores: stores, output: output)
-    for store in stores { try await store.act?.play(&stage) }
+    for store in stores { try await store.act.play(&stage) }
     try await stage.switchAccounts()
     if stores.count > 1 { try await stage.share() }
     let (ending, words) = try await stage.end { (clock.now - start) / .seconds(1) }

@@ -40,7 +40,7 @@ extension Home {
       }
     }
     // Waits for all commands that use the home, and blocks new ones.
-    let lock = try await FileLock(item("lock").path, .exclusive, what: "the home folder")
+    let lock = try await Self.lock(item("lock"), .exclusive, what: "the home folder")
     defer { withExtendedLifetime(lock) {} }
     for name in names {
       do {

@@ -1,3 +1,4 @@
+import CommandLineKit
 import Foundation
 
 /// The input of the demo: files of the repository, or generated files.

@@ -1,68 +1,106 @@
 import CloudSync
 import CommandLineKit
 import Foundation
+import SyncSupport
+import SyncedStore
+
+/// A note of the shared folder.
+private struct FolderNote: SyncedItem {
+  static let recordType = "Note"
+
+  var recordName: String
+  var text: String
+
+  init(_ name: String, _ text: String) { (recordName, self.text) = (name, text) }
+
+  init?(_ record: CKRecord) {
+    self.init(record.recordID.recordName, record["text"] as? String ?? "")
+  }
+
+  func copy(to record: CKRecord) { record["text"] = text }
+}
 
 extension DemoStage {
   /// Anna shares a folder with ben, who reads, writes, loses the permission to write, and leaves.
   mutating func share() async throws {
     begin("anna shares a folder with ben")
-    let anna = SharedFolder(cloud, device: "phone", account: "anna", .private)
-    let ben = SharedFolder(cloud, device: "tablet", account: "ben", .shared)
-    anna.write("Recipes", as: "recipes")
-    anna.write("Flour, water, salt", as: "bread", under: "recipes")
-    anna.write("Leeks, stock", as: "soup", under: "recipes")
-    try await anna.sync()
-    let database = anna.container.privateCloudDatabase
-    let root = try await database.record(
-      for: CKRecord.ID(recordName: "recipes", zoneID: SharedFolder.zone.zoneID))
-    let share = CKShare(rootRecord: root)
-    share[CKShare.SystemFieldKey.title] = "Recipes"
-    let guest = try await anna.container.shareParticipant(
-      forUserRecordID: try await ben.container.userRecordID())
+    let (phone, tablet) = (folders("phone", of: "anna"), folders("tablet", of: "ben"))
+    let zone = CKRecordZone.ID(zoneName: "Folder")
+    let anna = try open(zone, on: "phone", phone, .private)
+    for (name, text) in [
+      ("recipes", "Recipes"), ("bread", "Flour, water, salt"), ("soup", "Leeks, stock"),
+    ] {
+      try anna.save(FolderNote(name, text))
+    }
+    let guest = try await phone.shareParticipant(
+      forUserRecordID: try await tablet.userRecordID())
     guest.permission = .readWrite
-    share.addParticipant(guest)
-    _ = try await database.modifyRecords(saving: [root, share], deleting: [])
+    let share = try await anna.share { share in
+      share[CKShare.SystemFieldKey.title] = "Recipes"
+      share.addParticipant(guest)
+    }
     guard let url = share.url else { throw ToolError("the share got no URL") }
     tell("the phone shares 3 records, ben is invited to write: \(url.absoluteString)")
 
-    let metadata = try await ben.container.shareMetadata(for: url)
-    try await ben.container.accept(metadata)
+    let theirs = try await SyncedStore.accept(url, in: tablet)
+    let ben = try open(theirs, on: "tablet", tablet, .shared)
     try await ben.sync()
-    check(ben.records.count == 3, "ben has the folder and its two notes")
-    let owner = ben.records["recipes"]?.recordID.zoneID.ownerName ?? ""
-    check(owner == metadata.ownerIdentity.userRecordID?.recordName, "the folder is anna's")
-    tell("ben accepts on a tablet: \(count(ben.records.count, "record")) in his shared database")
+    check(notes(ben).count == 3, "ben has the folder and its two notes")
+    let owner = try await phone.userRecordID().recordName
+    check(theirs.ownerName == owner, "the folder is anna's")
+    tell("ben accepts on a tablet: \(count(notes(ben).count, "record")) in his shared database")
 
-    ben.write("Flour, water, salt, time", as: "bread", under: "recipes")
-    ben.write("Rhubarb", as: "cake", under: "recipes")
+    try ben.save(FolderNote("bread", "Flour, water, salt, time"))
+    try ben.save(FolderNote("cake", "Rhubarb"))
     try await ben.sync()
     try await anna.sync()
-    let isThere = anna.text("bread") == "Flour, water, salt, time" && anna.text("cake") == "Rhubarb"
+    let isThere =
+      notes(anna)["bread"] == "Flour, water, salt, time"
+      && notes(anna)["cake"] == "Rhubarb"
     check(isThere, "anna has what ben wrote")
     tell("ben edits a note and adds one; both are on anna's phone: \(isThere ? "yes" : "no")")
 
-    guard let current = try await database.record(for: share.recordID) as? CKShare else {
-      throw ToolError("the share is no share")
+    try await anna.share { share in
+      for person in share.participants where person.role != .owner { person.permission = .readOnly }
     }
-    for person in current.participants where person.role != .owner { person.permission = .readOnly }
-    try await database.save(current)
-    ben.write("Sugar", as: "cake", under: "recipes")
-    try await ben.sync()
-    let refusals = ben.refusals()
-    check(refusals.map(\.code) == [.permissionFailure], "a reader can't write")
+    try ben.save(FolderNote("cake", "Sugar"))
+    var refusal: CKError?
+    do { try await ben.sendChanges() } catch let error as CKError { refusal = error.leading }
+    check(refusal?.code == .permissionFailure, "a reader can't write")
     tell(
-      "anna lets him only read; his next edit is refused: "
-        + (refusals.first.map { words($0) } ?? "no"))
+      "anna lets him only read; his next edit is refused: " + (refusal.map { words($0) } ?? "no"))
     try await anna.sync()
-    check(anna.text("cake") == "Rhubarb", "anna's note is as it was")
+    check(notes(anna)["cake"] == "Rhubarb", "anna's note is as it was")
 
-    let theirs = ben.records["recipes"]?.recordID.zoneID ?? SharedFolder.zone.zoneID
-    try await ben.container.sharedCloudDatabase.deleteRecord(
-      withID: CKRecord.ID(recordName: share.recordID.recordName, zoneID: theirs))
+    try await ben.endSharing()
     try await ben.sync()
     try await anna.sync()
-    check(ben.records.isEmpty && anna.records.count == 4, "ben left, and anna keeps her folder")
+    check(notes(ben).isEmpty && notes(anna).count == 4, "ben left, and anna keeps her folder")
     tell(
-      "ben leaves: \(count(ben.records.count, "record")) with him, \(anna.records.count) with anna")
+      "ben leaves: \(count(notes(ben).count, "record")) with him, \(notes(anna).count) with anna")
+  }
+
+  /// A container beside the stores', on the device called `name`.
+  private func folders(_ name: String, of account: String) -> CKContainer {
+    CKContainer(
+      identifier: "\(cloud.container).folders",
+      transport: cloud.device(name, account: account).transport)
+  }
+
+  private func open(
+    _ zone: CKRecordZone.ID, on name: String, _ container: CKContainer, _ scope: CKDatabase.Scope
+  ) throws -> SyncedStore {
+    let store = try SyncedStore(
+      zoneID: zone, directory: place.item("folder-\(name)"),
+      types: [SyncedType(FolderNote.self, merging: .serverWins)])
+    store.connect(to: container, scope: scope, automaticallySync: false)
+    try store.start()
+    return store
+  }
+
+  /// The texts of the folder and its notes by name.
+  private func notes(_ store: SyncedStore) -> [String: String] {
+    let notes: [FolderNote] = store.items()
+    return Dictionary(notes.map { ($0.recordName, $0.text) }) { first, _ in first }
   }
 }

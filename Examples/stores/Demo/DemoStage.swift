@@ -1,3 +1,4 @@
+import CloudSync
 import CommandLineKit
 import Foundation
 
@@ -77,5 +78,136 @@ struct DemoStage {
   /// Records a condition that does not hold.
   mutating func check(_ holds: Bool, _ what: String) {
     if !holds { failures.append(what) }
+  }
+}
+
+extension DemoStage {
+  /// Runs `body` and returns its duration and the number of requests of `device`.
+  func measure(
+    _ device: DemoDevice, _ body: () async throws -> Void
+  ) async throws -> String {
+    let before = try await cloud.requestCount(of: device.name)
+    let clock = ContinuousClock()
+    let start = clock.now
+    try await body()
+    let seconds = ((clock.now - start) / .seconds(1) * 100).rounded() / 100
+    let requests = try await cloud.requestCount(of: device.name) - before
+    return "\(count(requests, "request")), \(seconds) s"
+  }
+
+  /// Syncs an app on a device and prints the duration and the number of requests.
+  ///
+  /// - Parameter what: the beginning of the sentence, such as `sent 3 ideas`.
+  func sync<App: StoreApp>(
+    _ app: App.Type, on device: DemoDevice, _ what: (App) -> String
+  ) async throws {
+    let opened = try device.app(App.self)
+    let cost = try await output.following(opened) {
+      try await measure(device) { _ = try await opened.sync() }
+    }
+    tell("\(what(opened)): \(cost)")
+  }
+
+  /// Syncs an app on some devices in turn, twice, so that changes reach all of them.
+  func settle<App: StoreApp>(_ app: App.Type, _ devices: [DemoDevice]) async throws {
+    for _ in 0..<2 {
+      for device in devices { _ = try await device.app(App.self).sync() }
+    }
+  }
+
+  /// Checks that the content of an app is equal to the byte on two devices.
+  mutating func compare<App: StoreApp>(
+    _ app: App.Type, _ first: DemoDevice, _ second: DemoDevice
+  ) throws {
+    let tables = (try first.app(App.self).seen, try second.app(App.self).seen)
+    let same = tables.0 == tables.1
+    check(same, "\(App.name) is the same on the \(first.name) and the \(second.name)")
+    tell("the same as on the \(first.name), to the byte: \(same ? "yes" : "no")")
+  }
+
+  /// Disconnects some devices while `body` runs.
+  func offline<Result>(
+    _ devices: [DemoDevice], _ body: () async throws -> Result
+  ) async throws -> Result {
+    for device in devices { device.setOnline(false) }
+    defer { for device in devices { device.setOnline(true) } }
+    return try await body()
+  }
+}
+
+/// A store's part of the demo.
+///
+/// After the acts, the demo changes the account of a device, searches it for remaining data, syncs
+/// all devices, and compares them with the server.
+struct DemoAct: Sendable {
+  /// Runs the act: numbered scenes, each begun with ``DemoStage/begin(_:)``.
+  ///
+  /// It leaves the devices that it uses online and running.
+  var play: @Sendable (inout DemoStage) async throws -> Void
+
+  /// Adds one item called `name` for the account of the device.
+  var addItem: @Sendable (_ name: String, DemoDevice) async throws -> Void
+}
+
+/// One device of the demo: a session that stays open, and its started apps.
+struct DemoDevice: Sendable {
+  let name: String
+  let account: String
+  let session: Session
+  let link: LinkedDevice
+  let apps: [any StoreApp]
+
+  /// Starts the device called `name`, signed in as `account`, with the apps of some stores.
+  init(
+    _ home: Home, _ cloud: some Cloud, _ name: String, account: String, stores: [Store]
+  ) async throws {
+    self.name = name
+    self.account = account
+    session = try await Session(home, device: name, account: account, cloud: cloud)
+    link = try session.device.link()
+    apps = try session.apps(of: stores)
+    for app in apps { try await app.start() }
+  }
+
+  /// One of its apps.
+  ///
+  /// - Throws: `ToolError` if the demo runs without it.
+  func app<App: StoreApp>(_ type: App.Type) throws -> App {
+    guard let app = apps.lazy.compactMap({ $0 as? App }).first else {
+      throw ToolError("this demo has no \(App.name)")
+    }
+    return app
+  }
+
+  /// Connects the device to the network, or disconnects it.
+  func setOnline(_ isOnline: Bool) { link.device.setOnline(isOnline) }
+
+  /// The number of changes of all apps that wait to be sent.
+  var unsent: Int { apps.reduce(0) { $0 + $1.unsent } }
+
+  /// Syncs all apps.
+  ///
+  /// - Throws: the error of the first app that fails.
+  func sync() async throws {
+    for app in apps { _ = try await app.sync() }
+  }
+
+  /// Stops the apps.
+  func close() async throws {
+    for app in apps { try await app.stop() }
+  }
+
+  /// The content of each app, by the app's name.
+  var seen: [String: RecordTable] {
+    Dictionary(uniqueKeysWithValues: apps.map { (type(of: $0).name, $0.seen) })
+  }
+
+  /// What identifies the user's data, of all apps.
+  var traces: Traces {
+    apps.reduce(into: Traces(names: [], texts: [])) { all, app in
+      let traces = app.traces
+      all.names += traces.names
+      all.texts += traces.texts
+    }
   }
 }

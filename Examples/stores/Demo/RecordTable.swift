@@ -6,6 +6,17 @@ struct RecordTable: Equatable {
   /// The fields of each record as bytes, by type and name of the record.
   private(set) var rows: [String: [UInt8]] = [:]
 
+  /// A table of records.
+  init(_ records: [CKRecord] = []) {
+    for record in records { add(record) }
+  }
+
+  /// A table of items that are not one record each, with their content, which must be equal on
+  /// other devices.
+  init(_ items: [(name: String, text: String)]) {
+    for item in items { rows[item.name] = Array(item.text.utf8) }
+  }
+
   /// Adds a record.
   mutating func add(_ record: CKRecord) {
     var bytes: [UInt8] = []
@@ -26,11 +37,6 @@ struct RecordTable: Equatable {
     }
     rows["\(record.recordType)/\(record.recordID.recordName)"] = bytes
   }
-
-  /// Adds an item that is not one record.
-  ///
-  /// - Parameter bytes: the content, which must be equal on other devices.
-  mutating func add(_ name: String, _ bytes: some Sequence<UInt8>) { rows[name] = Array(bytes) }
 
   /// The records of some types.
   func only(_ types: [String]) -> RecordTable {

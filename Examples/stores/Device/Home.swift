@@ -68,8 +68,19 @@ struct Home: Sendable {
   /// Locks the home against `reset`; other commands may use it.
   func use(waitAtMost seconds: Double = 30) async throws -> FileLock {
     try create()
-    return try await FileLock(
-      item("lock").path, .shared, what: "the home folder", waitAtMost: seconds)
+    return try await Self.lock(
+      item("lock"), .shared, what: "the home folder", waitAtMost: seconds)
+  }
+
+  /// Locks a file against other commands; `what` names what it stands for.
+  static func lock(
+    _ file: URL, _ kind: FileLock.Kind, what: String, waitAtMost seconds: Double = 30,
+    waiting: () -> Void = {}
+  ) async throws -> FileLock {
+    try await FileLock(
+      file.path, kind,
+      busy: "\(what) is in use by another stores command; try again when it is done",
+      waitAtMost: seconds, waiting: waiting)
   }
 
   /// The folder of the device called `name`.

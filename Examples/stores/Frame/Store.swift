@@ -20,28 +20,34 @@ struct Store: Sendable {
   let notes: String
 
   /// The store's part of the demo.
-  let act: DemoAct?
+  let act: DemoAct
 
   /// The completions of words, by their names in the usage lines.
   let completing: [String: Completing]
 
+  /// All stores, in the order people see them.
+  ///
+  /// A new one goes here, and nowhere else.
+  static let all: [Store] = [
+    .tabs, .clipboard, .results, .achievements, .leaderboard, .ideas, .annotations,
+  ]
+
   /// Creates a store; the verbs `sync` and `watch` are added if it has none.
   ///
   /// - Parameters:
-  ///   - watching: what `watch` shows; without it there is no such verb.
+  ///   - watching: what `watch` shows.
   ///   - completing: completions; unless given, an `ID` is completed from the items of `watch`.
   init<App: StoreApp>(
-    _ name: String, _ app: App.Type, summary: String, notes: String = "", watching: Watching<App>,
-    completing: [String: Completing] = [:], act: DemoAct? = nil,
-    @ListBuilder<Verb> verbs: () -> [Verb]
+    _ name: String, summary: String, notes: String = "", watching: Watching<App>,
+    completing: [String: Completing] = [:], act: DemoAct, @ListBuilder<Verb> verbs: () -> [Verb]
   ) {
     self.name = name
     self.summary = summary
-    self.app = app
     self.notes = notes
     self.act = act
+    app = App.self
     var verbs = verbs().map { $0.name == watching.listVerb ? $0.watched(watching) : $0 }
-    if !verbs.contains(where: { $0.name == "sync" }) { verbs.append(.sync(app)) }
+    if !verbs.contains(where: { $0.name == "sync" }) { verbs.append(Verbs<App>().sync()) }
     self.verbs = verbs + [.watch(watching)]
     let ids = Completing(App.self) { app in
       try watching.items(app).map { ($0.id, $0.row.words) }
@@ -53,5 +59,64 @@ struct Store: Sendable {
   static func apps(of stores: [Store] = Store.all) -> [any StoreApp.Type] {
     var known: Set<String> = []
     return stores.map(\.app).filter { known.insert($0.name).inserted }
+  }
+}
+
+/// What `watch` shows of a store.
+struct Watching<App: StoreApp>: Sendable {
+  /// An item at one time.
+  struct Item {
+    /// The item's identity.
+    var id: String
+    /// A value that differs if the item has changed.
+    var state: AnyHashable
+    /// The item as it is shown.
+    var row: Row
+
+    init(_ id: String, _ row: Row, state: AnyHashable? = nil) {
+      self.id = id
+      self.row = row
+      self.state = state ?? AnyHashable(row.words)
+    }
+  }
+
+  /// The noun for an item; also its key in `--json`.
+  var noun: String
+
+  /// The words for an item that is new, different or removed.
+  var added = "added"
+  var changed = "changed"
+  var removed = "removed"
+
+  /// The verb that gets the option `--watch`.
+  var listVerb = "list"
+
+  /// The subscriptions for pushes of an HTTP server.
+  var subscriptions = PushLine.privateDatabase
+
+  /// All items, in the order in which they are shown.
+  var items: @Sendable (App) throws -> [Item]
+}
+
+/// The completions of a word of a verb.
+enum Completing: Sendable {
+  /// Fixed words.
+  case fixed([String])
+  /// Words from the data on the device.
+  case opened(@Sendable (Session) throws -> [Completion.Candidate])
+
+  /// Words from the data of an app, with their meanings.
+  ///
+  /// A meaning that begins with the word is shown without it.
+  init<App: StoreApp>(
+    _ app: App.Type, _ items: @escaping @Sendable (App) throws -> [(word: String, meaning: String)]
+  ) {
+    self = .opened { session in
+      try items(session.app(App.self)).map { item in
+        let rest = item.meaning.hasPrefix(item.word) ? item.meaning.dropFirst(item.word.count) : nil
+        let meaning = (rest ?? item.meaning[...]).drop { $0 == " " }
+        return Completion.Candidate(word: item.word, meaning: meaning.cut(to: 60))
+      }
+    }
   }
 }

@@ -1,5 +1,8 @@
+import CloudSync
 import CommandLineKit
 import Foundation
+import SyncSupport
+import Synchronization
 
 /// The data of one app on a device: one folder with one or more stores.
 ///
@@ -37,7 +40,7 @@ protocol StoreApp: Sendable {
   func stop() async throws
 
   /// The content of the app, which must be equal to the byte on all devices of the account.
-  func seen() -> RecordTable
+  var seen: RecordTable { get }
 
   /// What identifies the user's data.
   var traces: Traces { get }
@@ -70,13 +73,8 @@ extension StoreApp {
   func syncOnce(showingOn output: Output? = nil) async throws -> SyncReport {
     try await start()
     return try await stopping {
-      guard let output, output.showsProgress else { return try await sync() }
-      let progress = SyncProgress(self)
-      return try await output.following {
-        progress.line
-      } while: {
-        try await sync()
-      }
+      guard let output else { return try await sync() }
+      return try await output.following(self) { try await sync() }
     }
   }
 }
@@ -89,6 +87,46 @@ struct Traces {
   var texts: [String]
 }
 
+/// The result of a sync or a measurement: a document for `--json`, and lines of text.
+struct SyncReport: Sendable {
+  var document: Document
+  var words: String
+
+  init(_ document: Document, _ words: String) {
+    self.document = document
+    self.words = words
+  }
+
+  /// The report of a sync of a ``SyncedStore``: what changed in `activity` since `before`.
+  init(
+    _ store: String, _ activity: SyncedStore.Activity, since before: SyncedStore.Activity,
+    unsent: Int
+  ) {
+    let sent = activity.saved - before.saved
+    let deletionsSent = activity.deleted - before.deleted
+    let received = activity.received - before.received
+    let deletionsReceived = activity.removed - before.removed
+    let conflicts = Array(activity.conflicts.dropFirst(before.conflicts.count))
+    var parts = ["sent \(sent), received \(received)"]
+    if deletionsSent + deletionsReceived > 0 {
+      parts.append("deletions sent \(deletionsSent), received \(deletionsReceived)")
+    }
+    let real = conflicts.filter { $0.resolution != .equal }
+    if !real.isEmpty {
+      let won = real.count { $0.resolution == .clientWon }
+      parts.append(
+        "\(count(real.count, "conflict")): \(won) kept this device's version, "
+          + "\(real.count - won) the other one")
+    }
+    if unsent > 0 { parts.append("\(count(unsent, "change")) not sent yet") }
+    self.init(
+      [
+        "store": store, "sent": sent, "deletionsSent": deletionsSent, "received": received,
+        "deletionsReceived": deletionsReceived, "conflicts": conflicts, "unsent": unsent,
+      ], "\(store): " + parts.joined(separator: " · "))
+  }
+}
+
 /// The place where an app is opened: its folder and its device.
 struct AppPlace: Sendable {
   /// The app's folder; it does not exist yet when the app is new on the device.
@@ -96,6 +134,12 @@ struct AppPlace: Sendable {
 
   /// The device, with its connection to the server.
   let device: ConnectedDevice
+
+  /// The apps' container, on the connection of the device.
+  func container() throws -> CKContainer { try device.link().container }
+
+  /// The line of a status that names the account.
+  var accountLine: String { "account: \(device.account.map(printable) ?? "none")" }
 
   /// The error of a sync that failed for `reason`, or because no account is signed in.
   func failure(_ reason: String) -> ToolError {
@@ -108,4 +152,58 @@ extension ToolError {
   static let noAccount = ToolError(
     "no account is signed in on this device; run: stores account switch NAME",
     code: ExitCode.noPermission)
+}
+
+/// The line of a status about the last sync.
+func lastSyncLine(_ date: Date?) -> String { "last sync: \(date.map(timestamp) ?? "never")" }
+
+/// The progress of a running sync: the changes sent or the items received, whichever changed last.
+///
+/// The number of changes to send is known at the start, the number of items to receive is not.
+private final class SyncProgress<App: StoreApp>: Sendable {
+  private let app: App
+  private let start: (unsent: Int, items: Int)
+  private let last: Mutex<(unsent: Int, items: Int, line: ProgressLine)>
+
+  init(_ app: App) {
+    self.app = app
+    start = (app.unsent, app.itemCount)
+    let line = ProgressLine("syncing \(App.name)", "item", done: nil)
+    last = Mutex((start.unsent, start.items, line))
+  }
+
+  var line: ProgressLine {
+    let (unsent, items) = (app.unsent, app.itemCount)
+    return last.withLock { last in
+      if unsent < last.unsent {
+        last.line = ProgressLine(
+          "\(App.name): sent", "change", done: start.unsent - unsent, of: start.unsent)
+      } else if items > last.items {
+        last.line = ProgressLine("\(App.name): received", "item", done: items - start.items)
+      }
+      (last.unsent, last.items) = (unsent, items)
+      return last.line
+    }
+  }
+}
+
+extension Output {
+  /// Shows the progress of a sync of `app` while `body` runs.
+  func following<App: StoreApp, Result>(
+    _ app: App, while body: () async throws -> Result
+  ) async throws -> Result {
+    guard let bar = progressBar() else { return try await body() }
+    let progress = SyncProgress(app)
+    let drawing = Task {
+      while !Task.isCancelled {
+        bar.show(progress.line)
+        do { try await Task.sleep(for: .milliseconds(100)) } catch { return }
+      }
+    }
+    defer {
+      drawing.cancel()
+      bar.end()
+    }
+    return try await body()
+  }
 }

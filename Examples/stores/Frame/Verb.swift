@@ -1,19 +1,10 @@
 import CommandLineKit
+import Foundation
 
 /// A command of a store.
 struct Verb: Sendable {
   /// Runs the command after its command line was read.
   typealias Action = @Sendable (Invocation) async throws -> Void
-
-  /// What a verb does before it runs on the opened app.
-  enum Access: Sendable {
-    /// Nothing: it uses only the data on the device.
-    case device
-    /// Connects to the server, and stops the app at the end.
-    case server
-    /// Syncs, because what it shares must be on the server.
-    case syncedServer
-  }
 
   /// The usage line; its first word is the verb's name.
   let usage: UsageLine
@@ -37,24 +28,6 @@ struct Verb: Sendable {
     self.parse = parse
   }
 
-  /// A verb that runs on an app of the device.
-  ///
-  /// - Parameters:
-  ///   - parameters: what it reads from the command line, in order.
-  ///   - run: receives the opened app, the output, and the values of the parameters.
-  init<App: StoreApp, each Value: Sendable>(
-    _ usage: String, _ summary: String, on app: App.Type, access: Access = .device,
-    _ parameters: repeat Parameter<each Value>,
-    run: @escaping @Sendable (App, Output, repeat each Value) async throws -> Void
-  ) {
-    self.init(usage, summary) { arguments in
-      let values = (repeat try (each parameters).read(&arguments))
-      return Self.action(on: App.self, access) { app, output in
-        try await run(app, output, repeat each values)
-      }
-    }
-  }
-
   /// A verb that needs the session, such as for two apps.
   static func inSession<each Value: Sendable>(
     _ usage: String, _ summary: String, _ parameters: repeat Parameter<each Value>,
@@ -62,63 +35,16 @@ struct Verb: Sendable {
   ) -> Verb {
     Verb(usage, summary) { arguments in
       let values = (repeat try (each parameters).read(&arguments))
-      return { invocation in
-        try await invocation.withSession { session in
-          try await run(session, invocation.output, repeat each values)
-        }
-      }
+      return action { session, output in try await run(session, output, repeat each values) }
     }
   }
 
-  /// Opens an app and runs `body` on it.
-  static func action<App: StoreApp>(
-    on app: App.Type, _ access: Access = .device,
-    _ body: @escaping @Sendable (App, Output) async throws -> Void
+  /// Opens the device and runs `body` on it.
+  static func action(
+    _ body: @escaping @Sendable (Session, Output) async throws -> Void
   ) -> Action {
     { invocation in
-      try await invocation.withSession { session in
-        let app = try session.app(App.self)
-        switch access {
-        case .device: try await body(app, invocation.output)
-        case .server:
-          try await session.device.connect()
-          try await app.stopping { try await body(app, invocation.output) }
-        case .syncedServer:
-          _ = try await session.sync(App.self)
-          try await body(app, invocation.output)
-        }
-      }
-    }
-  }
-
-  /// The verb `sync`.
-  static func sync<App: StoreApp>(_ app: App.Type) -> Verb {
-    Verb("sync", "fetch and send now") { _ in syncing(app) }
-  }
-
-  /// The verb `sync [on|off]`, for a store whose sync the user can turn off.
-  static func sync<App: StoreApp>(
-    _ app: App.Type, _ summary: String,
-    turn: @escaping @Sendable (App, Bool) async throws -> Void
-  ) -> Verb {
-    Verb("sync [on|off]", summary) { arguments in
-      guard let word = arguments.word() else { return syncing(app) }
-      guard let isOn = ["on": true, "off": false][word] else {
-        throw UsageError("sync is turned on or off, not \(quoted(word))")
-      }
-      return action(on: App.self) { app, output in
-        try await turn(app, isOn)
-        try output.result(["sync": isOn], "sync is \(word)")
-      }
-    }
-  }
-
-  private static func syncing<App: StoreApp>(_ app: App.Type) -> Action {
-    { invocation in
-      let report = try await invocation.withSession {
-        try await $0.sync(App.self, showingOn: invocation.output)
-      }
-      try invocation.output.result(report.document, report.words)
+      try await invocation.withSession { try await body($0, invocation.output) }
     }
   }
 
@@ -128,9 +54,7 @@ struct Verb: Sendable {
       "watch",
       "keep in sync and show what changes, until interrupted;\nwith --json one document a line"
     ) { _ in
-      { invocation in
-        try await untilInterrupted { try await Watch(watching, invocation).run() }
-      }
+      { try await Watch(watching, $0).runUntilInterrupted() }
     }
   }
 
@@ -145,10 +69,93 @@ struct Verb: Sendable {
       let action = try parse(&arguments)
       guard isWatched else { return action }
       return { invocation in
-        try await untilInterrupted {
-          try await Watch(watching, invocation).run { try await action(invocation) }
-        }
+        try await Watch(watching, invocation).runUntilInterrupted { try await action(invocation) }
       }
+    }
+  }
+}
+
+/// Makes the verbs that run on an app of the device.
+struct Verbs<App: StoreApp>: Sendable {
+  /// What a verb does before it runs on the opened app.
+  enum Access: Sendable {
+    /// Nothing: it uses only the data on the device.
+    case device
+    /// Connects to the server, and stops the app at the end.
+    case server
+    /// Syncs, because what it shares must be on the server.
+    case syncedServer
+  }
+
+  /// A verb that runs on the app.
+  ///
+  /// - Parameters:
+  ///   - parameters: what it reads from the command line, in order.
+  ///   - run: receives the opened app, the output, and the values of the parameters.
+  func callAsFunction<each Value: Sendable>(
+    _ usage: String, _ summary: String, access: Access = .device,
+    _ parameters: repeat Parameter<each Value>,
+    run: @escaping @Sendable (App, Output, repeat each Value) async throws -> Void
+  ) -> Verb {
+    Verb(usage, summary) { arguments in
+      let values = (repeat try (each parameters).read(&arguments))
+      return action(access) { app, output in try await run(app, output, repeat each values) }
+    }
+  }
+
+  /// Opens the app and runs `body` on it.
+  func action(
+    _ access: Access = .device,
+    _ body: @escaping @Sendable (App, Output) async throws -> Void
+  ) -> Verb.Action {
+    Verb.action { session, output in
+      let app = try session.app(App.self)
+      switch access {
+      case .device: try await body(app, output)
+      case .server:
+        try await session.device.connect()
+        try await app.stopping { try await body(app, output) }
+      case .syncedServer:
+        _ = try await session.sync(App.self)
+        try await body(app, output)
+      }
+    }
+  }
+
+  /// The verb `sync`.
+  func sync() -> Verb { Verb("sync", "fetch and send now") { _ in syncNow } }
+
+  /// The verb `sync [on|off]`, for a store whose sync the user can turn off.
+  func sync(
+    _ summary: String, turn: @escaping @Sendable (App, Bool) async throws -> Void
+  ) -> Verb {
+    Verb("sync [on|off]", summary) { arguments in
+      guard let word = arguments.word() else { return syncNow }
+      guard let isOn = ["on": true, "off": false][word] else {
+        throw UsageError("sync is turned on or off, not \(quoted(word))")
+      }
+      return action { app, output in
+        try await turn(app, isOn)
+        try output.result(["sync": isOn], "sync is \(word)")
+      }
+    }
+  }
+
+  private var syncNow: Verb.Action {
+    Verb.action { session, output in
+      let report = try await session.sync(App.self, showingOn: output)
+      try output.result(report.document, report.words)
+    }
+  }
+
+  /// The verb `status`, which prints what `report` returns.
+  func status(
+    _ summary: String, access: Access = .device,
+    report: @escaping @Sendable (App) async -> SyncReport
+  ) -> Verb {
+    self("status", summary, access: access) { app, output in
+      let report = await report(app)
+      try output.result(report.document, report.words)
     }
   }
 }
@@ -156,4 +163,29 @@ struct Verb: Sendable {
 /// Builds a list from its elements, one after another.
 @resultBuilder enum ListBuilder<Element> {
   static func buildBlock(_ elements: Element...) -> [Element] { elements }
+}
+
+/// The one item whose ID starts with `prefix`.
+///
+/// - Throws: `ToolError` if there is none, or more than one.
+func find<Item>(
+  _ prefix: String, in items: [Item], _ what: String, id: (Item) -> String
+) throws(ToolError) -> Item {
+  let wanted = prefix.uppercased()
+  let found = wanted.isEmpty ? [] : items.filter { id($0).hasPrefix(wanted) }
+  guard let item = found.first else {
+    throw ToolError("there is no \(what) with the ID \(quoted(prefix))", code: ExitCode.unknownName)
+  }
+  guard found.count == 1 else {
+    throw ToolError(
+      "\(quoted(prefix)) is the beginning of \(found.count) \(what) IDs; give more of it")
+  }
+  return item
+}
+
+/// The one item whose ID starts with `prefix`.
+func find<Item: Identifiable<UUID>>(
+  _ prefix: String, in items: [Item], _ what: String
+) throws(ToolError) -> Item {
+  try find(prefix, in: items, what) { $0.id.uuidString }
 }

@@ -29,10 +29,25 @@ struct Watch<App: StoreApp>: Sendable {
     var hasSynced = false
   }
 
-  /// Watches until the task is cancelled.
+  /// Watches until the user interrupts the program.
   ///
   /// - Parameter list: called after the first look, such as to print all items.
-  func run(first list: () async throws -> Void = {}) async throws {
+  func runUntilInterrupted(
+    first list: @escaping @Sendable () async throws -> Void = {}
+  ) async throws {
+    let task = Task { try await run(first: list) }
+    let sources = [SIGINT, SIGTERM].map { number in
+      signal(number, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: number)
+      source.setEventHandler { task.cancel() }
+      source.resume()
+      return source
+    }
+    defer { for source in sources { source.cancel() } }
+    do { try await task.value } catch is CancellationError { return }
+  }
+
+  private func run(first list: () async throws -> Void) async throws {
     let output = invocation.output
     let bell = Bell(every: interval)
     var progress = Progress()

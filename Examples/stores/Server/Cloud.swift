@@ -1,5 +1,6 @@
 import CloudProtocol
 import CloudSync
+import CommandLineKit
 import LoopbackServer
 
 /// A server: in a file or over HTTP.
@@ -45,4 +46,42 @@ struct LinkedDevice: Sendable {
     device = cloud.device(name, account: account)
     container = CKContainer(identifier: cloud.container, transport: device.transport)
   }
+}
+
+/// The server in a file of the home folder, which the tool's processes share.
+struct HomeCloud: WatchedCloud {
+  let server: LoopbackServer
+  let container = Session.container
+
+  /// Opens the server in `home`, or creates it.
+  ///
+  /// - Throws: `ToolError` if its file is damaged or can't be used; the file is not changed.
+  init(_ home: Home) throws(ToolError) {
+    do {
+      server = try LoopbackServer(path: home.serverPath)
+      CrashPoint.prepare(server)
+    } catch {
+      throw ToolError("cannot open the server \(home.serverPath): \(error)")
+    }
+  }
+
+  func device(_ name: String, account: String?) -> any CloudDevice {
+    server.device(name, signedInAs: account)
+  }
+
+  func requestCount(of name: String) -> Int {
+    server.controls.requestCount(in: RequestScope(device: name))
+  }
+
+  func dropAnswer(to name: String) {
+    server.controls.dropAnswers(next: 1, in: RequestScope(kind: .modifyRecords, device: name))
+  }
+
+  var whyNoFaults: String? { nil }
+}
+
+extension LoopbackDevice: CloudDevice {
+  var transport: any CloudTransport { self }
+
+  func setOnline(_ isOnline: Bool) { self.isOnline = isOnline }
 }

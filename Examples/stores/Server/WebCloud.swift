@@ -42,8 +42,8 @@ final class WatchedWebCloud: WatchedCloud {
     let number = String(UInt32.random(in: 0...(.max)), radix: 16)
     container = "\(Session.container).demo-\(number)"
     do throws(CloudError) {
-      let status = try await control.status()
-      whyNoFaults = status.faultControl ? nil : "the server runs without --fault-control"
+      let isPossible = try await control.injectsFaults()
+      whyNoFaults = isPossible ? nil : "the server runs without --fault-control"
     } catch {
       throw address.refusal(error.code, error.message)
     }
@@ -70,8 +70,7 @@ final class WatchedWebCloud: WatchedCloud {
   }
 
   func dropAnswer(to name: String) async throws {
-    try await control.add(
-      Control.Fault(action: "drop-answers", kind: "modifyRecords", device: name))
+    try await control.dropAnswer(to: name)
   }
 }
 
@@ -93,5 +92,60 @@ extension WebAddress {
         "the server at \(place) refuses the sign-in: \(reason)", code: ExitCode.noPermission)
     default: ToolError("the server at \(place) cannot be used: \(reason)")
     }
+  }
+}
+
+/// One device's connection to an HTTP server; it can be disconnected.
+final class WebDevice: CloudDevice, CloudTransport {
+  private let address: WebAddress
+  private let inner: WebServicesTransport
+  private let isOnline = Mutex(true)
+
+  /// The device called `name`, which signs in as `account` with its first request.
+  init(_ address: WebAddress, _ name: String, account: String?) {
+    self.address = address
+    // Only a loopback server accepts a control token, whatever its address is.
+    let settings = WebServicesSession.Settings(
+      url: address.url, apiToken: address.apiToken, device: name,
+      understandsExtras: address.control == nil ? nil : true)
+    guard let account else {
+      inner = WebServicesTransport(settings, webAuthToken: nil, signIn: nil)
+      return
+    }
+    switch address.credential {
+    case .webToken(let token):
+      inner = WebServicesTransport(settings, webAuthToken: token, signIn: nil)
+    case .controlToken(let token):
+      let control = Control(url: address.url, token: token)
+      inner = WebServicesTransport(settings, webAuthToken: nil) { () throws(CloudError) in
+        try await control.signIn(as: account)
+      }
+    }
+  }
+
+  var transport: any CloudTransport { self }
+
+  func setOnline(_ isOnline: Bool) { self.isOnline.withLock { $0 = isOnline } }
+
+  func signIn(as account: String) async throws {
+    guard let control = address.control else {
+      throw ToolError("a web token belongs to one account; use the control token for others")
+    }
+    inner.signIn(webAuthToken: try await control.signIn(as: account))
+  }
+
+  func send(_ call: CloudCall) async throws(CloudError) -> CloudReply {
+    guard isOnline.withLock({ $0 }) else {
+      throw CloudError(.networkUnavailable, "there is no network")
+    }
+    let reply = try await inner.send(call)
+    CrashPoint.passRequest()
+    return reply
+  }
+
+  func observeSignals(
+    _ listener: @escaping @Sendable (CloudSignal) -> Void
+  ) -> any SignalObservation {
+    inner.observeSignals(listener)
   }
 }

@@ -25,7 +25,11 @@ extension ControlRoutes {
 
   /// Imports an archive into the server, which must be empty; returns the new object counts.
   func importArchive(_ body: [UInt8]) throws(HTTPRefusal) -> JSON {
-    try ask { () throws(CloudError) in try server.importArchive(Data(body)) }
+    do throws(CloudError) { try server.importArchive(Data(body)) } catch {
+      // A server with data is no mistake of the archive.
+      let status = Notation.errorCode(for: error.code).status
+      throw HTTPRefusal(error.code == .serverRejectedRequest ? 409 : status, error.message)
+    }
     return try holdings()
   }
 

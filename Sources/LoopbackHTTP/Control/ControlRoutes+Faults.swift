@@ -13,16 +13,25 @@ extension ControlRoutes {
 
   private var controls: FaultControls { server.controls }
 
-  /// The pending faults and the held requests.
-  func faults() -> JSON {
-    .members([
+  /// The pending faults, the held requests, and the limits and quotas that were changed.
+  func faults() throws(HTTPRefusal) -> JSON {
+    let (limits, first) = (ControlNotation.json(controls.limits), ControlNotation.json(firstLimits))
+    let changed = (limits.members?.elements ?? []).filter { first[$0.name] != $0.value }
+    let accounts = try ask { () throws(CloudError) in try server.accounts() }
+    return .members([
       "faults": .array(
         controls.pendingFaults.map(ControlNotation.json)
           + controls.pendingPushLosses.map(ControlNotation.json)),
       "heldRequests": .array(controls.heldRequests.map(ControlNotation.json)),
       "holdsPushes": .bool(controls.holdsPushes),
       "heldPushes": .array(controls.heldPushes.map(ControlNotation.json)),
-      "limits": ControlNotation.json(controls.limits),
+      "limits": limits, "changedLimits": .object(JSON.Members(changed)),
+      "quotas": .array(
+        accounts.compactMap { account in
+          account.quota.map {
+            .members(["account": .string(account.name), "bytes": .integer($0)])
+          }
+        }),
     ])
   }
 

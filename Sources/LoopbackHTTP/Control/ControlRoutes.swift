@@ -203,7 +203,7 @@ extension ControlRoutes {
       } else {
         _ = try ControlQuery(head.query, knowing: [])
       }
-      return faults()
+      return try faults()
     case .signIn: return try signIn(request.body)
     case .exportArchive: throw HTTPRefusal(404, "an archive is not JSON")
     case .importArchive: return try importArchive(request.body)

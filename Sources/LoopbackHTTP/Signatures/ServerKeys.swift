@@ -74,3 +74,8 @@ struct ServerKeys: Sendable {
     }
   }
 }
+
+extension LoopbackWebServer {
+  /// Whether an account is that of a program's key, which signs its requests and has no token.
+  package static func isKey(account: String) -> Bool { ServerKeys.isKey(account: account) }
+}

@@ -50,9 +50,12 @@ struct KnownPositions {
     }
   }
 
-  /// Takes back what was noted of a request whose commit failed.
+  /// Takes back what was noted of a request whose commit failed, or whose outcome is unknown.
+  ///
+  /// A check may have noted later changes of others in the meantime, and left out the request's
+  /// own; they are checked once more.
   mutating func forget(_ changed: [ChangedDatabase]) {
-    for one in changed where latest[one.id] == one.sequence {
+    for one in changed where position(of: one.id) >= one.sequence {
       latest[one.id] = one.earlierSequence
     }
   }

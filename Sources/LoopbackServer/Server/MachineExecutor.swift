@@ -73,13 +73,15 @@ final class MachineExecutor: Sendable {
   private func assetContent(
     _ checksum: String, in range: Range<Int>
   ) throws(CloudError) -> [UInt8] {
-    try enter { _, storage in try storage.assetContent(checksum, in: range) } ?? []
+    try enter(runs: MachineExecutor.mostRuns) { _, storage in
+      try storage.assetContent(checksum, in: range)
+    } ?? []
   }
 
   /// Reads the sequence number of every database that other processes can change, so that no pushes
   /// are sent for older changes; removes expired uploads.
   func learnPositions(now: Timestamp) throws(CloudError) {
-    try enter { machine, storage in
+    try enter(runs: MachineExecutor.mostRuns) { machine, storage in
       if let version = try storage.dataVersion() {
         _ = try self.foreignPushes(
           in: storage.databases(), of: storage.identity(), machine, storage)
@@ -136,6 +138,10 @@ final class MachineExecutor: Sendable {
         let user = try account.map { name in
           try storage.account(named: name) ?? machine.createAccount(name, in: storage)
         }?.user
+        if user != known {
+          // The databases are locked before the receipt is read.
+          try machine.foresee(call, account: account, user: user, device: device, in: storage)
+        }
         let caller = Caller(user: user, device: device, availability: availability)
         let refusal =
           throttling
@@ -418,7 +424,8 @@ final class MachineExecutor: Sendable {
   /// Takes a storage, and converts its errors to `CloudError`.
   ///
   /// - Parameters:
-  ///   - runs: how often `body` is run at most, as long as it throws a `TransactionConflict`.
+  ///   - runs: how often `body` is run at most, as long as it throws a `TransactionConflict` and
+  ///     took less time than a request waits for a storage.
   ///   - body: changes the state only as its last step, or takes the change back when it fails.
   private func enter<Value: Sendable>(
     runs: Int = 1, _ body: (CloudMachine, any CloudStorage) throws -> Value
@@ -435,7 +442,7 @@ final class MachineExecutor: Sendable {
         }
         while true {
           do { return try body(machine, storage) } catch is TransactionConflict
-            where conflicts + 1 < runs
+            where conflicts + 1 < runs && storages.allowsRun(after: clock.now - start)
           {
             conflicts += 1
           }

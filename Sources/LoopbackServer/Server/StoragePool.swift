@@ -53,6 +53,10 @@ final class StoragePool: Sendable {
   /// Whether other transactions may change the data while one runs.
   var isShared: Bool { threads != nil }
 
+  /// Whether a transaction that took some time may be run again, rather than keep its storage from
+  /// others.
+  func allowsRun(after time: Duration) -> Bool { patience.map { time < $0 } ?? true }
+
   /// The number of storages in use, and of transactions that wait for one.
   var load: (used: Int, waiting: Int) {
     let used = size - (idle.withLock { $0?.count } ?? size)

@@ -35,7 +35,7 @@ enum ServerFile {
   /// Opens a connection to the file at `path`, which is created if it does not exist, after these
   /// checks: it is a database of this program, of a known version, and not damaged.
   ///
-  /// If a check fails, the file is unchanged.
+  /// If a check fails, the file is unchanged. On a full disk it is opened for reading alone.
   static func open(
     path: String, identity: UInt64, secret: StorageSecret?, busyMilliseconds: Int32,
     fileSystem: SQLiteFileSystem? = nil, mode: Connection.Mode? = nil
@@ -43,33 +43,14 @@ enum ServerFile {
     do {
       let disk = fileSystem?.disk ?? SystemDisk()
       try checkHeader(path: path, disk)
-      let hasLog = hasBytes(path + "-wal", disk)
-      let chosen = fileSystem == nil && isImmutable(path) ? Connection.Mode.immutable : .create
-      let connection = try Connection(
-        path: path, mode: mode ?? chosen,
-        busyMilliseconds: busyMilliseconds, fileSystem: fileSystem)
-      do {
-        // Until the file is verified, closing must not checkpoint a log into it either.
-        try connection.setCheckpointsOnClose(!hasLog)
-        do { try prepare(connection, identity: identity, secret: secret) } catch SQLiteError.Code
-          .error
-        {
-          // The statements are correct, so the file's layout must be wrong.
-          throw SQLiteError(.corrupt, "its layout was changed")
-        }
-        try connection.setCheckpointsOnClose(true)
-        if !connection.isReadOnly { try connection.useWriteAheadLog() }
-        // The log of another process may not have reached the disk if its last sync failed, and
-        // commits after it would not be durable. So checkpoint the log into the file.
-        if hasLog, !connection.isReadOnly { try connection.foldLog() }
-        try connection.execute("PRAGMA cache_size = \(cacheSize)")
-        try connection.execute("PRAGMA wal_autocheckpoint = \(checkpointPages)")
-        // A log that one large file made longer is cut when it is written anew.
-        try connection.execute("PRAGMA journal_size_limit = \(checkpointPages * 4096)")
-        return connection
-      } catch {
-        try? connection.close()
-        throw error
+      let isThere = hasBytes(path, disk)
+      let connect = { (readsAlone: Bool) throws in
+        try ServerFile.connect(
+          path: path, identity: identity, secret: secret, busyMilliseconds: busyMilliseconds,
+          fileSystem: fileSystem, mode: mode, readsAlone: readsAlone)
+      }
+      do { return try connect(false) } catch SQLiteError.Code.full where isThere {
+        return try connect(true)
       }
     } catch let error as ServerFileError {
       throw error
@@ -77,6 +58,41 @@ enum ServerFile {
       throw ServerFileError(error, path: path)
     } catch {
       throw ServerFileError(.failed, path: path, "cannot open \(path): \(error)")
+    }
+  }
+
+  private static func connect(
+    path: String, identity: UInt64, secret: StorageSecret?, busyMilliseconds: Int32,
+    fileSystem: SQLiteFileSystem?, mode: Connection.Mode?, readsAlone: Bool
+  ) throws -> Connection {
+    let hasLog = hasBytes(path + "-wal", fileSystem?.disk ?? SystemDisk())
+    let chosen = fileSystem == nil && isImmutable(path) ? Connection.Mode.immutable : .create
+    let connection = try Connection(
+      path: path, mode: mode ?? chosen,
+      busyMilliseconds: busyMilliseconds, fileSystem: fileSystem)
+    do {
+      if readsAlone { try connection.readAlone() }
+      // Until the file is verified, closing must not checkpoint a log into it either.
+      try connection.setCheckpointsOnClose(!hasLog)
+      do { try prepare(connection, identity: identity, secret: secret) } catch SQLiteError.Code
+        .error
+      {
+        // The statements are correct, so the file's layout must be wrong.
+        throw SQLiteError(.corrupt, "its layout was changed")
+      }
+      if !readsAlone { try connection.setCheckpointsOnClose(true) }
+      if !connection.isReadOnly { try connection.useWriteAheadLog() }
+      // The log of another process may not have reached the disk if its last sync failed, and
+      // commits after it would not be durable. So checkpoint the log into the file.
+      if hasLog, !connection.isReadOnly { try connection.foldLog() }
+      try connection.execute("PRAGMA cache_size = \(cacheSize)")
+      try connection.execute("PRAGMA wal_autocheckpoint = \(checkpointPages)")
+      // A log that one large file made longer is cut when it is written anew.
+      try connection.execute("PRAGMA journal_size_limit = \(checkpointPages * 4096)")
+      return connection
+    } catch {
+      try? connection.close()
+      throw error
     }
   }
 

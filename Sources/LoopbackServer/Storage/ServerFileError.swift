@@ -46,7 +46,10 @@ public struct ServerFileError: Error, Hashable, Sendable {
         .cannotOpen, path: path,
         "cannot open \(path); check that its folder exists and may be read and written")
     case .readOnly:
-      self.init(.readOnly, path: path, "\(path) may not be written; change its permissions")
+      self.init(
+        .readOnly, path: path,
+        "\(path) may not be written; change its permissions, or free some space if its disk was "
+          + "full when it was opened, and start again")
     case .notADatabase:
       self.init(
         .notADatabase, path: path,

@@ -23,19 +23,19 @@ extension Command {
       let isJSON = arguments.flag("json")
       if arguments.flag("help") { return (.help(topic: arguments.word()), false) }
       if arguments.flag("version") { return (.version, false) }
-      guard let name = arguments.word() else { throw UsageError("say what to do") }
+      guard let name = arguments.word() else { throw UsageError("a command is missing") }
       let command = try command(name, &arguments, environment, isJSON: isJSON)
       try arguments.end()
       return (command, isJSON)
     } catch {
-      throw UsageError(error.description, topic: error.topic ?? topic)
+      throw UsageError(error.description, topic: error.topic ?? topic, code: error.code)
     }
   }
 
   private static func command(
     _ name: String, _ arguments: inout Arguments, _ environment: [String: String], isJSON: Bool
   ) throws(UsageError) -> Command {
-    if name != "exec", arguments.rest != nil { throw UsageError("-- means nothing here") }
+    if name != "exec", arguments.rest != nil { throw UsageError("-- is for exec only") }
     switch name {
     case "serve":
       if arguments.flag("detach") {
@@ -55,7 +55,7 @@ extension Command {
       guard let command = arguments.rest, !command.isEmpty, arguments.nextWord == nil else {
         throw UsageError("write -- and the command after it, such as: cloudsync exec -- make test")
       }
-      if isJSON { throw UsageError("--json means nothing here") }
+      if isJSON { throw UsageError("exec has no --json: its output is that of the command") }
       return .exec(
         Exec(options: try ServerOptions(&arguments, environment), command: command))
     case "inspect": return .inspect(try inspect(&arguments, environment))

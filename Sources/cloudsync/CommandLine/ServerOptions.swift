@@ -14,7 +14,12 @@ struct ServerOptions: Hashable {
   var importFile: String?
   /// The file that gets an archive when the server stops.
   var exportFile: String?
-  /// The accounts that get a web token.
+  /// Whether there is no archive yet at the path that is imported from and exported to.
+  var beginsWithoutArchive: Bool {
+    importFile == exportFile
+      && importFile.map { !FileManager.default.fileExists(atPath: $0) } ?? false
+  }
+  /// The accounts that get a web token; the default depends on those that exist.
   var accounts: [String] = []
   /// The container to which the tokens are restricted; `nil` for all.
   var container: String?
@@ -31,7 +36,7 @@ struct ServerOptions: Hashable {
   /// The control token; `nil` for a random one.
   var controlToken: String?
 
-  /// The account that is used if none is given.
+  /// The account that is created if none is given and none exists.
   static let defaultAccount = "default"
 
   /// Parses the options from a command line.
@@ -39,7 +44,7 @@ struct ServerOptions: Hashable {
     if let path = arguments.value("config") {
       let configuration: Data
       do throws(ToolError) { configuration = try readFile(path) } catch {
-        throw UsageError(error.description)
+        throw UsageError(error.description, code: error.code)
       }
       try arguments.fill(from: configuration)
     }
@@ -60,7 +65,7 @@ struct ServerOptions: Hashable {
       try FaultProfile(path)
     }
     accounts = arguments.values("account")
-    if accounts.isEmpty { accounts = [ServerOptions.defaultAccount] }
+    if accounts.contains("") { throw UsageError("--account needs a name") }
     container = arguments.value("container")
     allowsFaultControl = arguments.flag("fault-control")
     allowedOrigins = arguments.values("allow-origin")

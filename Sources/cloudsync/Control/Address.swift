@@ -51,6 +51,9 @@ enum Address: Hashable, Sendable {
         "say which server: --server URL with --control-token T, or --data FILE; or set "
           + "\(Variable.server) and \(Variable.controlToken)")
     }
+    if text.contains(/^[A-Za-z0-9.-]+:[0-9]+$/), !FileManager.default.fileExists(atPath: text) {
+      throw UsageError("\(quoted(text)) is not a server address; it must start with http://")
+    }
     guard let url = URL(string: text), let scheme = url.scheme?.lowercased(), scheme.count > 1
     else { return .file(text) }
     if url.isFileURL { return .file(url.path) }

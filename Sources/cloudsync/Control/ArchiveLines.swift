@@ -63,7 +63,9 @@ final class ArchiveLines {
         note(line?.utf8.count ?? 0)
         return line
       }
-    } catch let error as CloudError where error.code == .invalidArguments {
+    } catch let error as CloudError
+      where [.invalidArguments, .incompatibleVersion].contains(error.code)
+    {
       throw ToolError(error.message, code: ExitCode.data)
     }
   }

@@ -74,6 +74,7 @@ struct Archives: Sendable {
     if case .file(let data) = address { return try await fill(data, from: lines, output) }
     var request = ControlRequest(endpoint: "import", body: try lines.rest())
     request.bodyType = "text/plain"
+    request.refusedCode = ExitCode.data
     try await tell(request, "imported", output)
   }
 

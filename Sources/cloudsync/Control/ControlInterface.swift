@@ -24,6 +24,8 @@ struct ControlRequest: Sendable {
   var body: [UInt8]?
   /// The content type of the body.
   var bodyType = "application/json"
+  /// The exit code if the server finds the request wrong.
+  var refusedCode = ExitCode.usage
 
   /// A `GET` request.
   static func get(
@@ -61,7 +63,7 @@ extension ControlInterface {
 }
 
 /// The error for a rejected request to the control interface.
-func refusal(_ status: Int, _ body: [UInt8]) -> ToolError {
+func refusal(_ request: ControlRequest, _ status: Int, _ body: [UInt8]) -> ToolError {
   let reason = (try? JSON(parsing: body))?["reason"]?.string
   return switch (status, reason) {
   case (401, _):
@@ -71,7 +73,9 @@ func refusal(_ status: Int, _ body: [UInt8]) -> ToolError {
   case (_, let reason?):
     ToolError(
       "the server refused: \(printable(reason))",
-      code: [403: ExitCode.noPermission, 404: ExitCode.unknownName][status] ?? ExitCode.failure)
+      code: [
+        400: request.refusedCode, 403: ExitCode.noPermission, 404: ExitCode.unknownName,
+      ][status] ?? ExitCode.failure)
   default: ToolError("the server refused with the status \(status); is it a cloudsync server?")
   }
 }

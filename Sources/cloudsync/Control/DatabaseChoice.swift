@@ -46,8 +46,13 @@ struct DatabaseChoice: Hashable, Sendable {
       guard !databases.isEmpty else {
         throw ToolError("the server holds no database yet", code: ExitCode.unknownName)
       }
+      let isShared = all.contains {
+        $0["scope"]?.string == "shared" && $0["account"]?.string == account
+      }
       throw ToolError(
-        "the server holds no such database; there are:\n" + DatabaseChoice.list(databases),
+        "the server holds no such database; "
+          + (isShared ? "a shared database shows zones of others, so inspect those; " : "")
+          + "there are:\n" + DatabaseChoice.list(databases),
         code: ExitCode.unknownName)
     }
     guard fitting.count == 1 else {

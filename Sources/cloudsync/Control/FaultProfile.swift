@@ -5,7 +5,7 @@ import WebServices
 
 /// Faults from a file: a line for each, written like the words after `faults add`.
 ///
-/// Empty lines and lines that begin with `#` mean nothing. A file with a mistake is refused as a
+/// Empty lines and lines that begin with `#` are ignored. A file with a mistake is refused as a
 /// whole.
 struct FaultProfile: Hashable, Sendable {
   /// The bodies of the requests that add the faults.
@@ -14,20 +14,16 @@ struct FaultProfile: Hashable, Sendable {
   init(_ path: String) throws(UsageError) {
     let text: String
     do throws(ToolError) { text = try readText(path) } catch {
-      throw UsageError(error.description)
+      throw UsageError(error.description, code: error.code)
     }
     var orders: [[UInt8]] = []
     for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
     {
       let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
-      guard let first = words.first, !first.hasPrefix("#") else { continue }
+      guard words.first?.hasPrefix("#") == false else { continue }
       do throws(UsageError) {
         var arguments = try Arguments(["add"] + words, knowing: .init())
         guard case .carryOut(let order) = try Faults.Verb(&arguments) else { continue }
-        guard faultActionNames.contains(first) else {
-          throw UsageError(
-            "there is no fault \(quoted(first))" + suggestion(for: first, of: faultActionNames))
-        }
         orders.append(order.bytes)
       } catch {
         throw UsageError("line \(number + 1) of \(quoted(path)): \(error.description)")

@@ -1,4 +1,5 @@
 import CommandLineKit
+import LoopbackHTTP
 import WebServices
 
 /// `faults`: fault injection on a running server.
@@ -60,6 +61,16 @@ struct Faults: Sendable {
       let pushes = (answer["heldPushes"]?.array ?? []).count
       text += "pushes are held, \(pushes) of them; release-pushes sends them\n"
     }
+    for (name, value) in answer["changedLimits"]?.members?.elements.map({ ($0.name, $0.value) })
+      ?? []
+    {
+      text += "limit \(name) is \(value.text)\n"
+    }
+    for quota in answer["quotas"]?.array ?? [] {
+      text +=
+        "quota of \(printable(quota["account"]?.string ?? "")) is "
+        + "\(quota["bytes"]?.integer ?? 0) bytes\n"
+    }
     return text
   }
 
@@ -87,7 +98,15 @@ extension Faults.Verb {
       self = .carryOut(.members(["action": .string("remove"), "number": .integer(number)]))
     case "add":
       var members = JSON.Members()
-      members.add("action", .string(try arguments.word("what shall go wrong")))
+      let action = try arguments.word("the fault")
+      guard faultActionNames.contains(action) else {
+        let meant = suggestion(for: action, of: faultActionNames)
+        throw UsageError(
+          "there is no fault \(quoted(action))"
+            + (meant.isEmpty
+              ? "; there are \(faultActionNames.joined(separator: ", "))" : meant))
+      }
+      members.add("action", .string(action))
       while let word = arguments.word() {
         let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
           .map(String.init)

@@ -28,7 +28,7 @@ struct FileControl: ControlInterface {
         .init(name: "content-type", value: request.bodyType),
       ])
     let response = await routes.answer(HTTPRequest(head: head, body: request.body ?? []))
-    guard response.status == 200 else { throw refusal(response.status, response.body) }
+    guard response.status == 200 else { throw refusal(request, response.status, response.body) }
     return response.body
   }
 

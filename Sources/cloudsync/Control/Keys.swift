@@ -33,13 +33,14 @@ struct Keys: Sendable {
   func run(_ output: Output) async throws -> CInt {
     let control = try address.open()
     defer { control.close() }
-    let request: ControlRequest
+    var request: ControlRequest
     switch verb {
     case .list: request = .get("keys")
     case .add(let path, let name):
       let pem = try readText(path)
       request = .post(
         "keys", .members(["publicKey": .string(pem), "name": name.map { .string($0) }]))
+      request.refusedCode = ExitCode.data
     case .remove(let id): request = .post("keys", .members(["remove": .string(id)]))
     }
     let answer = try await control.json(request)

@@ -3,9 +3,13 @@ import Foundation
 
 /// Writes a file atomically: it appears at its path only when it is complete, readable by its owner
 /// only.
+///
+/// A symbolic link stays one, and its target is replaced. What is not a file, such as a pipe or a
+/// device, is written to directly.
 final class NewFile {
   private let path: String
-  private let draft: String
+  /// The temporary file, and the file that it becomes; `nil` if the path is written to directly.
+  private let draft: (path: String, target: String)?
   private let descriptor: CInt
   /// The number of bytes written.
   private(set) var byteCount = 0
@@ -13,10 +17,22 @@ final class NewFile {
   /// Creates a temporary file beside the final path.
   init(_ path: String) throws(ToolError) {
     self.path = path
-    draft = path + ".\(getpid()).part"
-    descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    var status = stat()
+    let exists = stat(path, &status) == 0
+    if exists, status.st_mode & S_IFMT != S_IFREG {
+      draft = nil
+      descriptor = open(path, O_WRONLY | O_CLOEXEC)
+    } else {
+      let target = exists ? URL(fileURLWithPath: path).resolvingSymlinksInPath().path : path
+      let draft = target + ".\(getpid()).part"
+      self.draft = (draft, target)
+      descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    }
     guard descriptor >= 0 else { throw ToolError.cannotWrite(path) }
   }
+
+  /// Checks that the file can be created, and leaves nothing behind.
+  static func check(_ path: String) throws(ToolError) { try NewFile(path).discard() }
 
   deinit { close(descriptor) }
 
@@ -34,11 +50,14 @@ final class NewFile {
 
   /// Moves the file to its final path.
   func finish() throws(ToolError) {
-    guard fsync(descriptor) == 0, rename(draft, path) == 0 else {
+    guard let draft else { return }
+    guard fsync(descriptor) == 0, rename(draft.path, draft.target) == 0 else {
       throw ToolError.cannotWrite(path)
     }
   }
 
   /// Removes the temporary file.
-  func discard() { unlink(draft) }
+  func discard() {
+    if let draft { unlink(draft.path) }
+  }
 }

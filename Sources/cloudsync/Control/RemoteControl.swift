@@ -43,7 +43,7 @@ struct RemoteControl: ControlInterface {
         "no server answers at \(base): \(reason); is it running?", code: ExitCode.unavailable)
     }
     guard let status = (response as? HTTPURLResponse)?.statusCode, status == 200 else {
-      throw refusal((response as? HTTPURLResponse)?.statusCode ?? 0, [UInt8](data))
+      throw refusal(request, (response as? HTTPURLResponse)?.statusCode ?? 0, [UInt8](data))
     }
     return [UInt8](data)
   }

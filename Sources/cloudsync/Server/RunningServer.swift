@@ -28,9 +28,11 @@ struct RunningServer: Sendable {
   ///
   /// - Parameter isJSON: Whether the lines of the request log are JSON.
   init(_ options: ServerOptions, isJSON: Bool = false) throws {
+    // Everything would be lost at the end.
+    if let path = options.exportFile { try NewFile.check(path) }
     let server = try ServerData.open(options.file, create: true)
     do {
-      if let path = options.importFile {
+      if let path = options.importFile, !options.beginsWithoutArchive {
         try ArchiveLines(path).fill(server)
       }
       var web = options.web
@@ -50,15 +52,29 @@ struct RunningServer: Sendable {
     publicURL = options.publicURL
     exportFile = options.exportFile
     apiToken = web.apiToken(for: options.container)
-    var accountTokens: [AccountToken] = []
-    for account in options.accounts where !accountTokens.contains(where: { $0.account == account })
-    {
-      accountTokens.append(
+    do {
+      let web = web
+      accountTokens = try RunningServer.accounts(options, server).map { account in
         AccountToken(
           account: account,
-          webAuthToken: try web.webAuthToken(for: account, container: options.container)))
+          webAuthToken: try web.webAuthToken(for: account, container: options.container))
+      }
+    } catch {
+      server.close()
+      throw error
     }
-    self.accountTokens = accountTokens
+  }
+
+  /// The accounts that get a token: those that were named, else those that exist, else a new one.
+  private static func accounts(
+    _ options: ServerOptions, _ server: LoopbackServer
+  ) throws -> [String] {
+    var named: [String] = []
+    for account in options.accounts where !named.contains(account) { named.append(account) }
+    guard named.isEmpty else { return named }
+    let known = try server.accounts().map(\.name).filter { !LoopbackWebServer.isKey(account: $0) }
+    guard known.contains(ServerOptions.defaultAccount) || known.isEmpty else { return known }
+    return [ServerOptions.defaultAccount]
   }
 
   /// The address and tokens as one line of JSON.

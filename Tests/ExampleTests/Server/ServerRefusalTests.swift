@@ -41,7 +41,7 @@ struct ServerRefusalTests {
   func invalidServerCommandExitsWithCode64() async throws {
     let tool = try ServerTool()
     let cases: [([String], String, String)] = [
-      ([], "say what to do", "cloudsync help"),
+      ([], "a command is missing", "cloudsync help"),
       (["frobnicate"], "unknown command \"frobnicate\"", "cloudsync help"),
       (["help", "frobnicate"], "there is no help about", "cloudsync help"),
       (["serve", "--bogus"], "unknown option --bogus", "cloudsync help serve"),
@@ -51,7 +51,7 @@ struct ServerRefusalTests {
       (["serve", "now"], "unexpected argument \"now\"", "cloudsync help serve"),
       (["serve", "--yes"], "--yes means nothing here", "cloudsync help serve"),
       (["serve", "--allow-origin", "localhost"], "is not an origin", "cloudsync help serve"),
-      (["serve", "--", "ls"], "-- means nothing here", "cloudsync help serve"),
+      (["serve", "--", "ls"], "-- is for exec only", "cloudsync help serve"),
       (["exec", "ls"], "write -- and the command", "cloudsync help exec"),
       (["exec", "--"], "write -- and the command", "cloudsync help exec"),
       (["inspect"], "say which server", "cloudsync help inspect"),

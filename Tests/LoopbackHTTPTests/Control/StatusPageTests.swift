@@ -47,6 +47,18 @@ struct StatusPageTests {
       #expect(answer.status == 200)
       #expect(answer.lines.contains("content-type: text/plain; version=0.0.4; charset=utf-8"))
       let lines = answer.text.split(separator: "\n").map(String.init)
+      // A metric's help and type come before its values.
+      var described: Set<Substring> = []
+      for line in answer.text.split(separator: "\n") {
+        let words = line.split(separator: " ", maxSplits: 3)
+        guard words[0] == "#" else {
+          let name = line.prefix { $0 != "{" && $0 != " " }
+          let family = name.replacing(/_(bucket|sum|count)$/, with: "")
+          #expect(described.contains(name) || described.contains(family[...]), "\(line)")
+          continue
+        }
+        if words[1] == "TYPE" { described.insert(words[2]) }
+      }
       for line in [
         #"cloudsync_requests_total{operation="records/modify",status="200"} 1"#,
         #"cloudsync_requests_total{operation="records/lookup",status="200"} 1"#,

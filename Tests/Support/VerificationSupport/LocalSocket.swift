@@ -57,16 +57,46 @@ package final class LocalSocket {
       set(SOL_SOCKET, SO_RCVTIMEO, time)
       set(SOL_SOCKET, SO_SNDTIMEO, time)
     } else {
-      _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+      stopWaiting()
     }
   }
 
+  /// Connects to the socket in the file system at `path`; it never waits.
+  package convenience init(path: String) throws(ToolError) {
+    try self.init(socket(AF_UNIX, Self.streamType, 0))
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    guard path.utf8.count < MemoryLayout.size(ofValue: address.sun_path) else {
+      throw ToolError("the path of a socket is too long: \(path)")
+    }
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    let descriptor = descriptor
+    let result = withUnsafePointer(to: address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    guard result == 0 else { throw ToolError("no connection to \(path): \(Self.reason)") }
+    stopWaiting()
+  }
+
+  /// Has reads and writes return at once.
+  package func stopWaiting() {
+    _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+  }
+
   /// A socket that listens on a port of the system's choice.
-  package static func listener() throws(ToolError) -> (socket: LocalSocket, port: Int) {
+  ///
+  /// - Parameter backlog: The number of connections that may wait to be accepted.
+  package static func listener(
+    backlog: Int32 = 4
+  ) throws(ToolError) -> (socket: LocalSocket, port: Int) {
     let socket = try LocalSocket(make())
     let descriptor = socket.descriptor
     let (result, port) = withAddress(port: 0) { address, length in
-      guard bind(descriptor, address, length) == 0, listen(descriptor, 4) == 0 else { return -1 }
+      guard bind(descriptor, address, length) == 0, listen(descriptor, backlog) == 0 else {
+        return -1
+      }
       return getsockname(descriptor, address, &length)
     }
     guard result == 0 else { throw ToolError("no port to listen on: \(reason)") }
@@ -135,13 +165,13 @@ package final class LocalSocket {
     return poll(&entry, 1, milliseconds) > 0
   }
 
-  private static func make() -> Int32 {
-    #if canImport(Glibc)
-      socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    #else
-      socket(AF_INET, Int32(SOCK_STREAM), 0)
-    #endif
-  }
+  private static func make() -> Int32 { socket(AF_INET, streamType, 0) }
+
+  #if canImport(Glibc)
+    private static let streamType = Int32(SOCK_STREAM.rawValue)
+  #else
+    private static let streamType = Int32(SOCK_STREAM)
+  #endif
 
   private func set<Value: BitwiseCopyable>(_ level: Int32, _ name: Int32, _ value: Value) {
     var value = value

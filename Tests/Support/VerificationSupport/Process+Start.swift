@@ -24,6 +24,17 @@ extension Process {
     return process
   }
 
+  /// Runs a program without input, and returns what it prints.
+  package static func output(
+    of words: [String], errors: Any = FileHandle.nullDevice
+  ) throws -> String {
+    let output = Pipe()
+    let process = try start(words, output: output, errors: errors)
+    let data = try output.fileHandleForReading.readToEnd() ?? Data()
+    _ = process.end()
+    return String(decoding: data, as: UTF8.self)
+  }
+
   /// Waits for the end; the exit code, or the signal with a minus sign.
   package func end() -> Int32 {
     waitUntilExit()

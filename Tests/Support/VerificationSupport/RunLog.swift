@@ -35,7 +35,9 @@ package struct RunLog: Codable, Sendable {
       + entries.map { entry in
         let verdict = entry.holds ? "" : "**violations found**; "
         let run = entry.run
-        return "| `\(entry.command)` | \(verdict)\(entry.figures.joined(separator: "; ")) "
+        // A line break ends a row of a table.
+        let figures = entry.figures.joined(separator: "; ").replacing("\n", with: "; ")
+        return "| `\(entry.command)` | \(verdict)\(figures) "
           + "| \(run.date), \(run.commit), \(run.machine) |"
       }
   }

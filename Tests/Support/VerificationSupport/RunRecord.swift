@@ -11,13 +11,8 @@ package struct RunRecord: Codable, Hashable, Sendable {
 
   /// The circumstances of this process, whose current folder is in the repository.
   package static var current: RunRecord {
-    let output = Pipe()
-    var commit = ""
-    if let git = try? Process.start(["git", "describe", "--always", "--dirty"], output: output) {
-      let data = (try? output.fileHandleForReading.readToEnd()) ?? nil
-      commit = String(decoding: data ?? Data(), as: UTF8.self).trimmingCharacters(in: .newlines)
-      _ = git.end()
-    }
+    let git = try? Process.output(of: ["git", "describe", "--always", "--dirty"])
+    let commit = git?.trimmingCharacters(in: .newlines) ?? ""
     let information = ProcessInfo.processInfo
     return RunRecord(
       date: Date.now.formatted(.iso8601.year().month().day()),

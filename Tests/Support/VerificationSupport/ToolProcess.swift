@@ -1,21 +1,21 @@
 package import Foundation
 import Synchronization
 
-/// A program to start, with what it gets.
+/// A program to start, with its arguments, environment and standard streams.
 package struct ToolProcess {
   /// The program.
   package var program: URL
   /// Its arguments.
   package var arguments: [String]
-  /// Its variables.
+  /// Its environment variables.
   package var environment: [String: String]
   /// Its current folder; `nil` for that of this process.
   package var folder: URL?
-  /// What it reads; nothing without it. Without the other two, what it prints is lost.
+  /// Its standard input; `nil` for an empty one.
   package var input: FileHandle?
-  /// Where it prints.
+  /// Its standard output; `nil` discards it.
   package var output: FileHandle?
-  /// Where it prints errors.
+  /// Its standard error; `nil` discards it.
   package var errors: FileHandle?
 
   /// Describes a program with the variables of this process, unless others are given.
@@ -70,6 +70,9 @@ package final class StartedProcess: Sendable {
     }
     for one in waiting { one.resume(returning: code) }
   }
+
+  /// The exit code, or the signal with a minus sign; `nil` while the process runs.
+  package var status: CInt? { state.withLock { $0.code } }
 
   /// Sends a signal, unless the process has ended.
   package func send(_ signal: CInt) {

@@ -13,8 +13,9 @@ enum DifferentialCommand: VerificationCommand {
     usage: cloudsync-verify differential [--tapes N] [--from S] [--steps K] [--jobs J] [--show N]
            [--trace] [--counts] [--plant NAME]
 
-    Sends random sequences of requests (tapes) to four clouds whose responses must be equal: a small
-    reference implementation, the server in memory, the server on SQLite, and the server over HTTP.
+    Sends random sequences of requests (tapes) to clouds whose responses must be equal: a small
+    reference implementation, the server in memory, the server on SQLite, the server over HTTP, and
+    in a program with the trait PostgreSQL, run by .ci/postgresql, the server on PostgreSQL.
       --tapes N     the number of tapes, 1 to 10,000,000 (5000)
       --from S      the seed of the first (0)
       --steps K     the steps of each tape, 1 to 10,000 (40)
@@ -42,7 +43,7 @@ enum DifferentialCommand: VerificationCommand {
     }
     let seconds = (clock.now - start) / .seconds(1)
     conclude(
-      "\(outcome.tapes) tapes, \(outcome.steps) steps on each of 4 clouds, "
+      "\(outcome.tapes) tapes, \(outcome.steps) steps on each of \(Stage.count) clouds, "
         + "\(outcome.differences.count) with differences, \(Int(seconds.rounded())) s")
     if options.wantsCounts {
       for (name, count) in outcome.situations.sorted(by: { $0.key < $1.key }) {

@@ -26,6 +26,8 @@ struct Options {
   var wantsList = false
   /// Whether to say only which faults no longer fit the code.
   var wantsCheck = false
+  /// Whether the faults of the storage in PostgreSQL are run, in place of the others.
+  var isCluster = false
   /// The options for the runs without a fault, which have a time of their own.
   var healthy: Options {
     var options = self
@@ -45,6 +47,9 @@ struct Options {
     root = arguments.value("root") ?? root
     folder = arguments.value("folder")
     names = arguments.values("fault")
+    isCluster = arguments.flag("cluster")
+    if isCluster { (seeds, jobs, seconds, runSeconds) = (3, 1, 3_600, 600) }
+    if isCluster { (healthySeeds, healthySeconds) = (2, 600) }
     wantsCheck = arguments.flag("check")
     wantsList = arguments.flag("list")
     try arguments.end()

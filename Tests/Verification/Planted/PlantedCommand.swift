@@ -51,8 +51,9 @@ enum PlantedCommand: VerificationCommand {
 
   /// Checks whether every fault is found, and nothing without a fault.
   private static func run(_ faults: [PlantedFault], _ options: Options) throws -> Bool {
-    let chosen = faults.indices.filter {
-      options.names.isEmpty || options.names.contains(faults[$0].name)
+    let chosen = faults.indices.filter { index in
+      faults[index].detectors.contains { $0.name == Detector.cluster } == options.isCluster
+        && (options.names.isEmpty || options.names.contains(faults[index].name))
     }
     let program = try build(faults, options)
     let runs = PlantedRuns(options, program: program)
@@ -78,7 +79,7 @@ enum PlantedCommand: VerificationCommand {
     let copy = PlantedCopy(root: root, folder: folder)
     try copy.plant(Planter(faults))
     Output.writeError("building the tool with \(faults.count) faults in it\n")
-    return try copy.build("cloudsync-verify")
+    return try copy.build("cloudsync-verify", isCluster: options.isCluster)
   }
 
   private static func line(_ fault: PlantedFault, _ verdicts: [Verdict]) -> String {

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A fault for a copy of the sources, which shows whether the simulations detect it.
 ///
 /// The product itself has no code for it. All faults are applied to one copy, each behind a
@@ -44,12 +46,21 @@ package struct Detector: Hashable, Sendable {
   /// The command and its options, before the seeds.
   package let arguments: [String]
 
-  /// The detector with this name: `machines`, `engines`, `crashes`, or `stores: KIND`; `nil` for
-  /// another name.
+  /// The name of the soak on PostgreSQL.
+  static let cluster = "cluster"
+
+  /// The detector with this name: `machines`, `engines`, `crashes`, `cluster`, or `stores: KIND`;
+  /// `nil` for another name.
   package init?(_ name: String) {
     switch name {
     case "machines": arguments = ["simulate"]
     case "engines": arguments = ["simulate", "--engine"]
+    case Detector.cluster:
+      // Its database is the one that .ci/postgresql makes.
+      arguments = [
+        "soak", "--data", ProcessInfo.processInfo.environment["CLOUDSYNC_POSTGRESQL"] ?? "",
+        "--seconds", "20", "--servers", "3", "--kill-every", "2", "--interrupt", "all",
+      ]
     case "crashes": arguments = ["crash", "images", "failures"]
     case _ where name.hasPrefix("stores: "):
       arguments = ["stores", "--store", String(name.dropFirst("stores: ".count))]

@@ -1,33 +1,6 @@
 import Foundation
 import VerificationSupport
 
-/// The outcome of one process.
-struct ProcessOutcome: Sendable {
-  /// The exit status; negative for the signal that ended the process.
-  var status: Int32
-  /// The combined output.
-  var output: String
-  /// Whether the process was ended because it took too long.
-  var tookTooLong = false
-
-  /// Runs `arguments`, the first of which names the program, for at most `seconds`.
-  static func run(
-    _ arguments: [String], environment: [String: String] = [:], seconds: Int
-  ) throws -> ProcessOutcome {
-    let pipe = Pipe()
-    let process = try Process.start(
-      arguments, environment: environment, output: pipe, errors: pipe)
-    let end = DispatchWorkItem { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
-    DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(seconds), execute: end)
-    let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
-    let status = process.end()
-    end.cancel()
-    return ProcessOutcome(
-      status: status, output: String(decoding: data, as: UTF8.self),
-      tookTooLong: status == -SIGKILL)
-  }
-}
-
 /// The result of a detector's run with a fault.
 struct Verdict: Sendable {
   /// The kinds of results.
@@ -64,7 +37,9 @@ struct Verdict: Sendable {
       (finding, text) = (.nothing, "no time after \(seeds) seeds")
     } else if outcome.status < 0 {
       (finding, text) = (.fault, "ended by signal \(-outcome.status)")
-    } else if outcome.status == 1, let message = words.first {
+    } else if outcome.status == 1,
+      let message = words.first(where: { $0.hasPrefix("violation: ") }) ?? words.first
+    {
       (finding, text) = (.fault, String(message))
     } else if outcome.status == 0 {
       (finding, text) = (.nothing, "\(seeds) seeds without a violation")

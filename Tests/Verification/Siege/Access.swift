@@ -12,6 +12,9 @@ struct Access: Sendable {
   let port: Int
   /// The API token, and the web tokens of the owner and of the hostile account.
   let (api, alice, mallory): (String, String, String)
+  /// The ID of a server-to-server key whose private key is lost.
+  private(set) var keyID = ""
+  private let controlToken: String
   /// A path with a ticket for alice's file.
   private(set) var filePath = ""
   /// The user record name of alice.
@@ -19,11 +22,12 @@ struct Access: Sendable {
 
   /// Reads the greeting of a server.
   init(_ greeting: [String]) throws(ToolError) {
-    guard greeting.count == 4, let port = Int(greeting[0]) else {
+    guard greeting.count == 5, let port = Int(greeting[0]) else {
       throw ToolError("the server greets in an unknown way")
     }
     self.port = port
     (api, alice, mallory) = (greeting[1], greeting[2], greeting[3])
+    controlToken = greeting[4]
   }
 
   /// The path and query of an endpoint, with tokens.
@@ -81,6 +85,13 @@ struct Access: Sendable {
     let caller = try ask(
       "asking for the caller", request("GET", target("users/caller", "public", web: alice)))
     alicesName = caller["userRecordName"]?.string ?? ""
+    let keys = try ask(
+      "adding a key",
+      request(
+        "POST", "/cloudsync/1/keys",
+        fields: "Authorization: Bearer \(controlToken)\r\nContent-Type: application/json\r\n",
+        body: Array((bodies["keys"]?.text ?? "").utf8)))
+    keyID = keys["keys"]?.array?.first?["keyID"]?.string ?? ""
   }
 
   private func path(_ url: String?) throws(ToolError) -> String {

@@ -23,7 +23,7 @@ struct HostileRequests {
   let texts: HostileTexts
   /// A valid body for each endpoint.
   private let bodies: [Endpoint: JSON]
-  private var values: HostileValues
+  private(set) var values: HostileValues
 
   init(_ access: Access) throws {
     self.access = access
@@ -58,12 +58,13 @@ struct HostileRequests {
 
   /// The kinds of requests whose end can be found, with their shares in percent.
   private static let makers: [(level: String, share: Int, make: Maker)] = [
-    ("values", 30, { $0.endpoint(&$1) { $0.mutatedBody($1, &$2) } }),
+    ("values", 26, { $0.endpoint(&$1) { $0.mutatedBody($1, &$2) } }),
     ("JSON", 15, { $0.endpoint(&$1) { $0.damagedBody($1, &$2) } }),
-    ("valid", 15, { $0.endpoint(&$1) { requests, endpoint, _ in requests.body(endpoint) } }),
-    ("tokens", 10, { $0.tokens(&$1) }), ("paths", 10, { $0.paths(&$1) }),
-    ("tickets", 8, { $0.tickets(&$1) }), ("fields", 6, { $0.fields(&$1) }),
-    ("chunked", 6, { $0.chunked(&$1) }),
+    ("valid", 13, { $0.endpoint(&$1) { requests, endpoint, _ in requests.body(endpoint) } }),
+    ("tokens", 9, { $0.tokens(&$1) }), ("paths", 9, { $0.paths(&$1) }),
+    ("tickets", 7, { $0.tickets(&$1) }), ("fields", 5, { $0.fields(&$1) }),
+    ("chunked", 5, { $0.chunked(&$1) }), ("sign-in", 4, { $0.signIn(&$1) }),
+    ("control", 3, { $0.control(&$1) }), ("signed", 4, { $0.signed(&$1) }),
   ]
 
   /// The names of the kinds.
@@ -137,20 +138,21 @@ struct HostileRequests {
     return fields.reduce(into: "") { if random.happens($1.0) { $0 += $1.1 + "\r\n" } }
   }
 
+  static func escaped(_ text: String) -> String {
+    text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+  }
+
   /// Invalid tokens, tokens of others, and tokens for something else.
   private func tokens(_ random: inout SeededRandom) -> Request {
     let endpoint = random.pick(Endpoint.allCases)
     let good = [access.api, access.mallory, access.alice] + values.learned
-    func escaped(_ text: String) -> String {
-      text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
-    }
     func token(_ random: inout SeededRandom) -> String {
       switch random.below(6) {
       case 0: ""
-      case 1: escaped(texts.pick(texts.texts, &random))
-      case 2: escaped(String(decoding: random.bytes(random.below(100)), as: UTF8.self))
+      case 1: Self.escaped(texts.pick(texts.texts, &random))
+      case 2: Self.escaped(String(decoding: random.bytes(random.below(100)), as: UTF8.self))
       case 3: String(repeating: "A", count: random.pick([1, 64, 1000, 4000, 5000]))
-      default: escaped(random.damaged(random.pick(good)))
+      default: Self.escaped(random.damaged(random.pick(good)))
       }
     }
     var items = "ckAPIToken=\(random.happens(60) ? access.api : token(&random))"

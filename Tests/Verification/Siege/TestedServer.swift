@@ -27,7 +27,7 @@ final class TestedServer: Sendable {
       server, options: .init(allowedOrigins: ["http://allowed.example"]))
     try ChildProcess.serve([
       "\(web.port)", web.apiToken(), try web.webAuthToken(for: "alice"),
-      try web.webAuthToken(for: "mallory"),
+      try web.webAuthToken(for: "mallory"), web.controlToken,
     ])
     await web.stop()
   }

@@ -88,18 +88,11 @@ struct SeedRun {
   /// the hashes of the worlds.
   private func compare(_ hashes: [UInt64: UInt64]) throws -> Bool {
     guard !hashes.isEmpty else { return true }
-    let process = Process()
     let words = try SimulateCommand.childWords([
       "--engine", "--seeds", "\(hashes.count)", "--from", "\(options.seeds.first)", "--hashes",
       "--jobs", "\(options.seeds.jobs)",
     ])
-    process.executableURL = URL(fileURLWithPath: words[0])
-    process.arguments = Array(words.dropFirst())
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    try process.run()
-    let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
+    let text = try Process.output(of: words, errors: FileHandle.standardError)
     var equal = 0
     for line in text.split(separator: "\n") {
       let words = line.split(separator: " ")

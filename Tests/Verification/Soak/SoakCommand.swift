@@ -11,12 +11,19 @@ enum SoakCommand: VerificationCommand {
   static let usage = helpText(PackageResources.help_txt)
 
   static func run(_ arguments: inout Arguments) async throws -> Bool {
-    try await Run(Options(&arguments)).run()
+    var options = try Options(&arguments)
+    guard let rounds = options.rounds else { return try await Run(options).run() }
+    for _ in 0..<rounds {
+      say("world \(options.seed)")
+      guard try await Run(options).run() else { return false }
+      options.seed += 1
+    }
+    return true
   }
 
   static func runChild(_ words: [String]) async throws -> Int32? {
-    guard words.first == "server", words.count == 3, let port = Int(words[1]) else { return nil }
-    try await ServerChild.serve(port: port, path: words[2])
+    guard words.first == "server", words.count == 2 else { return nil }
+    try await ServerChild.serve(words[1])
     return 0
   }
 }

@@ -2,6 +2,7 @@ import CommandLineKit
 import Crash
 import Differential
 import Foundation
+import Mutants
 import Planted
 import Siege
 import Simulate
@@ -14,7 +15,7 @@ import VerificationSupport
 struct Verify {
   private static let commands: [any VerificationCommand.Type] = [
     simulateCommand, storesCommand, differentialCommand, crashCommand,
-    soakCommand, siegeCommand, plantedCommand,
+    soakCommand, siegeCommand, plantedCommand, mutantsCommand,
   ]
 
   private static var usage: String {

@@ -15,8 +15,7 @@ final class AchievementsApp: StoreApp {
   init(_ place: AppPlace) throws {
     self.place = place
     store = try AchievementStore(
-      directory: place.directory, container: place.device.link().container,
-      automaticallySync: false)
+      directory: place.directory, container: place.container(), automaticallySync: false)
   }
 
   var inventory: [(count: Int, noun: String)] { [(store.stored.count, "achievement")] }
@@ -43,14 +42,10 @@ final class AchievementsApp: StoreApp {
 
   func stop() async throws { try await store.shutDown() }
 
-  func seen() -> RecordTable {
-    var table = RecordTable()
-    if let record = store.cloudRecord {
-      table.add(record)
-    } else if !store.stored.isEmpty {
-      table.add("\(AchievementRecord.recordType)/unsent", store.canonicalText.utf8)
-    }
-    return table
+  var seen: RecordTable {
+    if let record = store.cloudRecord { return RecordTable([record]) }
+    let unsent = [("\(AchievementRecord.recordType)/unsent", store.canonicalText)]
+    return RecordTable(store.stored.isEmpty ? [] : unsent)
   }
 
   var traces: Traces { Traces(names: store.stored.map(\.id.uuidString), texts: []) }
@@ -58,22 +53,21 @@ final class AchievementsApp: StoreApp {
   private var unlocked: Int { store.stored.count(where: \.isUnlocked) }
 
   /// The state of the sync, as a document and as lines of text.
-  var status: (document: Document, words: String) {
+  var status: SyncReport {
     let status = store.status
     let lines = [
       "sync: \(status.isEnabled ? "on" : "off")", "state: \(status.text)",
       "unlocked: \(unlocked) of \(store.stored.count)",
-      "last sync: \(status.lastSync.map(timestamp) ?? "never")",
+      lastSyncLine(status.lastSync),
       "last pushed: \(status.lastUpdated.map(timestamp) ?? "never")",
     ]
-    return (
+    return SyncReport(
       [
         "sync": status.isEnabled, "state": status.text, "achievements": store.stored.count,
         "unlocked": unlocked, "unsent": status.isUnsent, "merges": status.merges,
         "lastSync": status.lastSync, "lastUpdated": status.lastUpdated,
         "notices": status.notices,
-      ], (lines + status.notices.map(printable)).joined(separator: "\n")
-    )
+      ], (lines + status.notices.map(printable)).joined(separator: "\n"))
   }
 }
 

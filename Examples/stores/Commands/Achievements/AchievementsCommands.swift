@@ -3,11 +3,12 @@ import CommandLineKit
 import Foundation
 import GameResultStore
 
+private let verb = Verbs<AchievementsApp>()
+
 extension Store {
   /// The achievements of daily puzzles.
   static let achievements = Store(
-    "achievements", AchievementsApp.self,
-    summary: "what you have reached, merged and never lost; off at first",
+    "achievements", summary: "what you have reached, merged and never lost; off at first",
     notes: """
       Progress never goes down. Devices agree on the higher progress, the higher tier, and the
       later of two dates for each tier.
@@ -20,16 +21,15 @@ extension Store {
     completing: ["NAME": .fixed(AchievementDefinition.all.map(\.name))],
     act: .achievements
   ) {
-    Verb("list", "all achievements, and how far you are", on: AchievementsApp.self) {
-      app, output in
+    verb("list", "all achievements, and how far you are") { app, output in
       try output.list(
         "achievements", app.store.achievements.compactMap { Row($0) },
         [.init("NAME"), .init("TIER"), .init("PROGRESS"), .init("WHAT", .text, isDetail: true)],
         empty: "there are no achievements")
     }
-    Verb(
+    verb(
       "earn NAME PROGRESS", "note how much was counted for an achievement",
-      on: AchievementsApp.self, .word("the achievement's name"), progress
+      .word("the achievement's name"), progress
     ) { app, output, name, value in
       guard let definition = AchievementDefinition.named(name) else {
         throw ToolError(
@@ -53,18 +53,14 @@ extension Store {
         rows.isEmpty
           ? "nothing new was reached" : rows.map(\.words).joined(separator: "\n"))
     }
-    Verb.sync(
-      AchievementsApp.self,
+    verb.sync(
       "fetch and send now; or turn sync on or off on this device:\n"
         + "it is off at first, and off keeps the achievements"
     ) { app, isOn in
       try app.store.setEnabled(isOn)
       if isOn { try await app.store.shutDown() }
     }
-    Verb("status", "where sync stands", on: AchievementsApp.self) { app, output in
-      let status = app.status
-      try output.result(status.document, status.words)
-    }
+    verb.status("where sync stands") { $0.status }
   }
 
   private static let progress = Parameter { arguments in

@@ -15,8 +15,7 @@ struct AnnotationsApp: StoreApp {
   private let metricsFile: DocumentFile<SyncMetrics>
 
   init(_ place: AppPlace) throws {
-    store = try AnnotationStore(
-      directory: place.directory, container: place.device.link().container)
+    store = try AnnotationStore(directory: place.directory, container: place.container())
     linkFile = AtomicFile(place.directory.appendingPathComponent("link"))
     metricsFile = DocumentFile(
       place.directory.appendingPathComponent("metrics.json"), format: "sync-metrics")
@@ -50,13 +49,12 @@ struct AnnotationsApp: StoreApp {
 
   func stop() async { await coordinator.stopSync() }
 
-  func seen() -> RecordTable {
-    var table = RecordTable()
-    for line in store.canonicalLines {
-      let words = line.split(separator: " ", maxSplits: 2)
-      table.add(words.prefix(2).joined(separator: "/"), (words.last ?? "").utf8)
-    }
-    return table
+  var seen: RecordTable {
+    RecordTable(
+      store.canonicalLines.map { line in
+        let words = line.split(separator: " ", maxSplits: 2)
+        return (words.prefix(2).joined(separator: "/"), String(words.last ?? ""))
+      })
   }
 
   var traces: Traces {
@@ -93,17 +91,11 @@ struct AnnotationsApp: StoreApp {
   func layer(_ word: String) throws -> Layer {
     let layers = store.layers
     let named = layers.filter { $0.name == word }
-    if named.count == 1 { return named[0] }
-    let id = try find(word, in: layers.map(\.id), "layer")
-    guard let layer = store.layer(id) else { throw AnnotationError.notFound(id) }
-    return layer
+    return named.count == 1 ? named[0] : try find(word, in: layers, "layer")
   }
 
   /// The annotation whose ID starts with `prefix`, also one without a layer.
   func annotation(_ prefix: String) throws -> Annotation {
-    let known = store.annotations() + store.orphans
-    let id = try find(prefix, in: known.map(\.id), "annotation")
-    guard let annotation = store.annotation(id) else { throw AnnotationError.notFound(id) }
-    return annotation
+    try find(prefix, in: store.annotations() + store.orphans, "annotation")
   }
 }

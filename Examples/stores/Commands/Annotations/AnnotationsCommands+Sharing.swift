@@ -3,26 +3,9 @@ import CommandLineKit
 import Foundation
 import SyncSupport
 
-/// The words and options of the verb `layer`.
-private struct LayerArguments: Sendable {
-  /// The word after the first one: a layer, a name or a link.
-  var word: String
-  var people: [String]
-  var isLink: Bool
-  var isReadOnly: Bool
-}
+private let verb = Verbs<AnnotationsApp>()
 
 extension Store {
-  /// A command of the verb `layer`.
-  private struct LayerCommand: Sendable {
-    /// What the word after the command is; `nil` if it takes none.
-    var word: String?
-    var access = Verb.Access.device
-    /// Checks the arguments before anything is opened.
-    var check: @Sendable (LayerArguments) throws -> Void = { _ in }
-    var run: @Sendable (AnnotationsApp, Output, LayerArguments) async throws -> Void
-  }
-
   /// The verb for layers: adding, listing, sharing, joining, leaving.
   static let layerVerb = Verb(
     "layer add|list|share|accept|revoke|leave|delete [LAYER|NAME|URL] [--with PERSON...] [--link] "
@@ -31,64 +14,61 @@ extension Store {
       + "accept URL, revoke LAYER [--with PERSON], leave LAYER,\ndelete LAYER"
   ) { arguments in
     let name = try arguments.word("what to do with layers")
-    let word = arguments.word()
-    let given = LayerArguments(
-      word: word ?? "", people: arguments.values("with"), isLink: arguments.flag("link"),
-      isReadOnly: arguments.flag("read-only"))
-    guard let command = layerCommands[name] else {
+    guard let command = layerCommands.first(where: { $0.name == name }) else {
       throw UsageError(
         "a layer is added, listed, shared, accepted, revoked, left or deleted, not \(quoted(name))")
     }
-    if let what = command.word, word == nil { throw UsageError("\(what) is missing") }
-    try command.check(given)
-    return Verb.action(on: AnnotationsApp.self, command.access) { app, output in
-      try await command.run(app, output, given)
-    }
+    return try command.parse(&arguments)
   }
 
-  private static let layerCommands: [String: LayerCommand] = [
-    "add": LayerCommand(word: "the new layer's name") { app, output, given in
-      let layer = try app.store.addLayer(named: given.word)
-      try output.result(
-        Row(layer, app.store).document, "added \(layer.id) \(printable(given.word))")
+  private static let layerCommands: [Verb] = [
+    verb("add", "", .word("the new layer's name")) { app, output, name in
+      let layer = try app.store.addLayer(named: name)
+      try output.result(Row(layer, app.store).document, "added \(layer.id) \(printable(name))")
     },
-    "list": LayerCommand { app, output, _ in try list(app, output) },
-    "delete": LayerCommand(word: "the layer") { app, output, given in
-      let layer = try app.layer(given.word)
-      try app.store.deleteLayer(layer.id)
-      try output.result(["deleted": layer.id.uuidString], "deleted \(layer.id)")
+    verb("list", "") { app, output in try list(app, output) },
+    verb("delete", "", .word("the layer")) { app, output, layer in
+      let id = try app.layer(layer).id
+      try app.store.deleteLayer(id)
+      try output.result(["deleted": id.uuidString], "deleted \(id)")
     },
-    "share": LayerCommand(
-      word: "the layer", access: .syncedServer,
-      check: { given in
-        guard given.isLink || !given.people.isEmpty else {
-          throw UsageError("say with whom: --with PERSON, or --link for all who know the link")
-        }
-      }
-    ) { app, output, given in
+    verb("share", "", access: .syncedServer, .word("the layer"), guests, .flag("read-only")) {
+      app, output, layer, guests, isReadOnly in
       let url = try await app.store.share(
-        try app.layer(given.word).id,
-        with: given.people.map(guest) + (given.isLink ? [.anyoneWithLink] : []),
-        mayWrite: !given.isReadOnly)
+        try app.layer(layer).id, with: guests, mayWrite: !isReadOnly)
       try output.result(["url": url.absoluteString], url.absoluteString)
     },
-    "accept": LayerCommand(
-      word: "the link", access: .syncedServer, check: { _ = try link($0.word) }
-    ) { app, output, given in
-      try await app.store.accept(try link(given.word))
+    verb("accept", "", access: .syncedServer, link) { app, output, link in
+      try await app.store.accept(link)
       try list(app, output)
     },
-    "revoke": LayerCommand(word: "the layer", access: .syncedServer) { app, output, given in
-      try await revoke(try app.layer(given.word), given.people, app, output)
+    verb("revoke", "", access: .syncedServer, .word("the layer"), people) {
+      app, output, layer, people in
+      try await revoke(try app.layer(layer), people, app, output)
     },
-    "leave": LayerCommand(word: "the layer", access: .syncedServer) { app, output, given in
-      let layer = try app.layer(given.word)
-      try await app.store.leave(layer.id)
-      try output.result(["left": layer.id.uuidString], "left \(layer.id)")
+    verb("leave", "", access: .syncedServer, .word("the layer")) { app, output, layer in
+      let id = try app.layer(layer).id
+      try await app.store.leave(id)
+      try output.result(["left": id.uuidString], "left \(id)")
     },
   ]
 
-  private static func link(_ text: String) throws(UsageError) -> URL {
+  private static let people = Parameter { $0.values("with") }
+
+  /// The people of `--with`, by address, number or user record, and all others of `--link`.
+  private static let guests = Parameter<[LayerGuest]> { arguments in
+    let people = try people.read(&arguments).map { word -> LayerGuest in
+      word.hasPrefix("_") ? .user(word) : word.hasPrefix("+") ? .phone(word) : .email(word)
+    }
+    let guests = people + (arguments.flag("link") ? [.anyoneWithLink] : [])
+    guard !guests.isEmpty else {
+      throw UsageError("say with whom: --with PERSON, or --link for all who know the link")
+    }
+    return guests
+  }
+
+  private static let link = Parameter<URL> { arguments in
+    let text = try arguments.word("the link")
     guard let url = URL(string: text), url.scheme != nil else {
       throw UsageError("\(quoted(text)) is no link")
     }
@@ -101,13 +81,6 @@ extension Store {
       [
         .init("ID", .id), .init("  LAYER", .text), .init("ITEMS", .number), .init("WHOSE", .text),
       ], empty: "no layers")
-  }
-
-  /// A person as named on the command line: by address, number, or user record.
-  private static func guest(_ word: String) -> LayerGuest {
-    if word.hasPrefix("_") { return .user(word) }
-    if word.hasPrefix("+") { return .phone(word) }
-    return .email(word)
   }
 
   private static func revoke(
@@ -129,9 +102,8 @@ extension Store {
 
   // MARK: Conflicts
 
-  static let listConflicts = Verb(
-    "conflicts", "what two devices changed differently,\nand a person has to decide",
-    on: AnnotationsApp.self
+  static let listConflicts = verb(
+    "conflicts", "what two devices changed differently,\nand a person has to decide"
   ) { app, output in
     let rows = app.store.conflicts.map { Row($0) }
     let lines = rows.flatMap { row in row.cells.map(\.text) }
@@ -140,8 +112,8 @@ extension Store {
       rows.isEmpty ? "no conflicts" : lines.joined(separator: "\n"))
   }
 
-  static let resolveConflict = Verb(
-    "resolve ID --use mine|theirs|merged", "decide a conflict", on: AnnotationsApp.self,
+  static let resolveConflict = verb(
+    "resolve ID --use mine|theirs|merged", "decide a conflict",
     .word("the ID of what is in conflict"),
     Parameter { arguments in
       guard let word = arguments.value("use") else {
@@ -153,7 +125,7 @@ extension Store {
       return resolution
     }
   ) { app, output, prefix, resolution in
-    let id = try find(prefix, in: app.store.conflicts.map(\.id), "conflict")
+    let id = try find(prefix, in: app.store.conflicts, "conflict").id
     try app.store.resolve(id, use: resolution)
     try output.result(
       ["resolved": id.uuidString, "use": resolution.rawValue],

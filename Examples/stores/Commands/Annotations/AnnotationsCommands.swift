@@ -3,11 +3,12 @@ import CommandLineKit
 import Foundation
 import SyncSupport
 
+private let verb = Verbs<AnnotationsApp>()
+
 extension Store {
   /// Annotations pinned to places, on layers that people share.
   static let annotations = Store(
-    "annotations", AnnotationsApp.self,
-    summary: "annotations on shared layers; conflicts are decided",
+    "annotations", summary: "annotations on shared layers; conflicts are decided",
     notes: """
       A layer is named by its name or its ID; an ID may be shortened as long as it stays unique.
       Strategies: lastWriteWins, remoteWins, localWins, manual, clearlyLaterWins(SECONDS), and
@@ -29,9 +30,9 @@ extension Store {
     act: .annotations
   ) {
     layerVerb
-    Verb(
+    verb(
       "add LAYER [TITLE] [--text TEXT | --file FILE | -] [--at X,Y,Z] [--scale N] [--type TYPE]",
-      "pin an annotation to a layer", on: AnnotationsApp.self, .word("the layer"), .text,
+      "pin an annotation to a layer", .word("the layer"), .text,
       .optionalWord, .changes
     ) { app, output, layer, source, title, changes in
       var draft = AnnotationStore.Draft(title: title, text: try source?.read() ?? "")
@@ -41,9 +42,9 @@ extension Store {
       let row = Row(try app.store.add(draft, to: try app.layer(layer).id))
       try output.result(row.document, "added " + row.words)
     }
-    Verb(
+    verb(
       "list [LAYER] [--orphans]", "all annotations, those of a layer,\nor those without one",
-      on: AnnotationsApp.self, .optionalWord, .flag("orphans")
+      .optionalWord, .flag("orphans")
     ) { app, output, layer, orphans in
       let id = try layer.map { try app.layer($0).id }
       let found = orphans ? app.store.orphans : app.store.annotations(on: id)
@@ -54,9 +55,7 @@ extension Store {
           .init("PLACE", isDetail: true),
         ], empty: "no annotations")
     }
-    Verb(
-      "show ID", "all of an annotation, with its comments", on: AnnotationsApp.self, annotationID
-    ) { app, output, id in
+    verb("show ID", "all of an annotation, with its comments", annotationID) { app, output, id in
       let annotation = try app.annotation(id)
       let comments = app.store.comments(on: annotation.id).map(\.text)
       var document = Row(annotation).document
@@ -64,10 +63,10 @@ extension Store {
       document["comments"] = comments
       try output.result(document, annotation.page(comments))
     }
-    Verb(
+    verb(
       "edit ID [--title TITLE] [--text TEXT | --file FILE | -] [--at X,Y,Z] "
         + "[--scale N] [--type TYPE]",
-      "change an annotation", on: AnnotationsApp.self, annotationID, .text, .option("title"),
+      "change an annotation", annotationID, .text, .option("title"),
       .changes
     ) { app, output, id, source, title, changes in
       let text = try source?.read()
@@ -80,23 +79,19 @@ extension Store {
       }
       try output.result(Row(edited).document, "changed " + Row(edited).words)
     }
-    Verb(
-      "move ID LAYER", "move an annotation to another layer", on: AnnotationsApp.self,
-      annotationID, .word("the layer")
-    ) { app, output, id, layer in
+    verb("move ID LAYER", "move an annotation to another layer", annotationID, .word("the layer")) {
+      app, output, id, layer in
       let row = Row(try app.store.move(try app.annotation(id).id, to: try app.layer(layer).id))
       try output.result(row.document, "moved " + row.words)
     }
-    Verb(
-      "delete ID", "put an annotation into the trash", on: AnnotationsApp.self, annotationID
-    ) { app, output, prefix in
+    verb("delete ID", "put an annotation into the trash", annotationID) { app, output, prefix in
       let id = try app.annotation(prefix).id
       try app.store.deleteAnnotation(id)
       try output.result(["deleted": id.uuidString], "deleted \(id)")
     }
-    Verb(
+    verb(
       "restore ID", "take an annotation or layer out of the trash;\nneeds the whole ID",
-      on: AnnotationsApp.self, .word("the ID")
+      .word("the ID")
     ) { app, output, word in
       guard let id = UUID(uuidString: word) else {
         throw ToolError("\(quoted(word)) is not a whole ID")
@@ -104,8 +99,8 @@ extension Store {
       try app.store.restore(id)
       try output.result(["restored": id.uuidString], "restored \(id)")
     }
-    Verb(
-      "attach ID FILE", "give an annotation a picture or another file", on: AnnotationsApp.self,
+    verb(
+      "attach ID FILE", "give an annotation a picture or another file",
       annotationID, .word("the file")
     ) { app, output, id, path in
       let annotation = try app.annotation(id)
@@ -114,8 +109,8 @@ extension Store {
         Row(app.store.annotation(annotation.id) ?? annotation).document,
         "attached \(quoted(path)) to \(annotation.id)")
     }
-    Verb(
-      "comment ID TEXT", "say something about an annotation", on: AnnotationsApp.self,
+    verb(
+      "comment ID TEXT", "say something about an annotation",
       annotationID, .word("what to say")
     ) { app, output, id, text in
       let comment = try app.store.comment(on: try app.annotation(id).id, text: text)
@@ -123,30 +118,22 @@ extension Store {
     }
     listConflicts
     resolveConflict
-    Verb(
-      "strategy [NAME]", "what decides about conflicts, or set it", on: AnnotationsApp.self,
-      strategy
-    ) { app, output, strategy in
+    verb("strategy [NAME]", "what decides about conflicts, or set it", strategy) {
+      app, output, strategy in
       if let strategy { try app.store.setStrategy(strategy) }
       try output.result(["strategy": "\(app.store.strategy)"], "\(app.store.strategy)")
     }
-    Verb(
-      "link [on|off|expensive]", "the simulated network of this device", on: AnnotationsApp.self,
-      network
-    ) { app, output, status in
+    verb("link [on|off|expensive]", "the simulated network of this device", network) {
+      app, output, status in
       if let status { try app.setNetwork(status) }
       try output.result(
         ["link": app.network.rawValue], "the link is \(app.network.rawValue)")
     }
-    Verb(
-      "status", "where sync stands, what waits, what is refused", on: AnnotationsApp.self
-    ) { app, output in
-      try output.result(app.status.document, app.statusLines)
+    verb.status("where sync stands, what waits, what is refused") { app in
+      SyncReport(app.status.document, app.statusLines)
     }
-    Verb(
-      "metrics [--reset]", "figures of all syncs of this device", on: AnnotationsApp.self,
-      .flag("reset")
-    ) { app, output, isReset in
+    verb("metrics [--reset]", "figures of all syncs of this device", .flag("reset")) {
+      app, output, isReset in
       if isReset { try app.resetMetrics() }
       let metrics = try app.metrics()
       let duration = metrics.lastSyncDuration.map { "\(($0 * 1_000).rounded() / 1_000) s" }

@@ -128,7 +128,7 @@ extension AnnotationsApp {
   var statusLines: String {
     var lines = [
       status.words, "strategy: \(store.strategy), link: \(network.rawValue)",
-      "last sync: \(store.lastSyncTime.map(timestamp) ?? "never")",
+      lastSyncLine(store.lastSyncTime),
     ]
     if !store.orphans.isEmpty {
       lines.append(

@@ -12,8 +12,8 @@ struct IdeasApp: StoreApp {
   init(_ place: AppPlace) throws {
     self.place = place
     store = try IdeaStore(
-      directory: place.directory, container: place.device.link().container,
-      deviceID: place.device.name, automaticallySync: false)
+      directory: place.directory, container: place.container(), deviceID: place.device.name,
+      automaticallySync: false)
   }
 
   var inventory: [(count: Int, noun: String)] {
@@ -47,10 +47,8 @@ struct IdeasApp: StoreApp {
 
   func stop() async { await store.stop() }
 
-  func seen() -> RecordTable {
-    var table = RecordTable()
-    for idea in store.ideas { table.add("Idea/\(idea.id.uuidString)", idea.canonicalLine.utf8) }
-    return table
+  var seen: RecordTable {
+    RecordTable(store.ideas.map { ("Idea/\($0.id.uuidString)", $0.canonicalLine) })
   }
 
   var traces: Traces {
@@ -61,34 +59,31 @@ struct IdeasApp: StoreApp {
   }
 
   /// The state of the sync, as a document and as lines of text.
-  var status: (document: Document, words: String) {
+  var status: SyncReport {
     let status = store.status
     let completed = store.ideas.count(where: \.isCompleted)
     var lines = [
-      "account: \(place.device.account.map(printable) ?? "none")",
+      place.accountLine,
       "ideas: \(store.ideas.count), \(completed) completed, \(store.deletedIdeas.count) deleted",
       "waiting to be sent: \(status.pending)"
         + (status.heldBack > 0 ? ", \(status.heldBack) of them held back" : ""),
-      "last sync: \(status.lastSync.map(timestamp) ?? "never")",
+      lastSyncLine(status.lastSync),
     ]
     if status.unreadable > 0 {
       lines.append("records of a newer version: \(status.unreadable), not shown")
     }
     if let damage = status.damage { lines.append(printable(damage)) }
-    return (
+    return SyncReport(
       [
         "account": place.device.account, "ideas": store.ideas.count, "completed": completed,
         "deleted": store.deletedIdeas.count, "pending": status.pending,
         "heldBack": status.heldBack, "unreadable": status.unreadable,
         "lastSync": status.lastSync, "damage": status.damage,
-      ], lines.joined(separator: "\n")
-    )
+      ], lines.joined(separator: "\n"))
   }
 
-  /// The ID that starts with `prefix`.
-  func id(_ prefix: String) throws -> UUID {
-    try find(prefix, in: store.ideas.map(\.id), "idea")
-  }
+  /// The idea whose ID starts with `prefix`.
+  func idea(_ prefix: String) throws -> Idea { try find(prefix, in: store.ideas, "idea") }
 
   /// An idea as it is shown.
   func row(_ idea: Idea) -> Row {

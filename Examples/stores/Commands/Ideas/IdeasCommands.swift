@@ -3,10 +3,12 @@ import CommandLineKit
 import Foundation
 import IdeaStore
 
+private let verb = Verbs<IdeasApp>()
+
 extension Store {
   /// Ideas in the default zone.
   static let ideas = Store(
-    "ideas", IdeasApp.self, summary: "ideas in the default zone, found by queries",
+    "ideas", summary: "ideas in the default zone, found by queries",
     notes: "The later change of an idea wins; its version and device break ties.",
     watching: Watching<IdeasApp>(
       noun: "idea", removed: "deleted",
@@ -24,18 +26,18 @@ extension Store {
     },
     act: .ideas
   ) {
-    Verb(
+    verb(
       "add TITLE [--text TEXT | --file FILE | -]",
-      "note an idea, and what there is to say about it", on: IdeasApp.self,
+      "note an idea, and what there is to say about it",
       .wordAndText("the idea's title")
     ) { app, output, given in
       let (title, text) = given
       let idea = try app.store.create(title: title, description: try text?.read() ?? "")
       try output.result(app.row(idea).document, "added \(idea.id)")
     }
-    Verb(
+    verb(
       "list [--completed] [--limit N]", "last changed first; * waits to be sent",
-      on: IdeasApp.self, .flag("completed"), .number("limit")
+      .flag("completed"), .number("limit")
     ) { app, output, isCompletedOnly, limit in
       let all = app.store.ideas.filter { !isCompletedOnly || $0.isCompleted }
       try output.list(
@@ -44,9 +46,8 @@ extension Store {
         with: ["total": all.count, "unsent": app.unsent],
         empty: isCompletedOnly ? "no completed ideas" : "no ideas")
     }
-    Verb("show ID", "everything about an idea", on: IdeasApp.self, .word("the idea's ID")) {
-      app, output, prefix in
-      guard let idea = app.store.idea(try app.id(prefix)) else { throw IdeaError.notFound }
+    verb("show ID", "everything about an idea", .word("the idea's ID")) { app, output, prefix in
+      let idea = try app.idea(prefix)
       try output.result(app.row(idea).document, app.details(idea))
     }
     Verb("edit ID [--title TITLE] [--text TEXT | --file FILE | -]", "change an idea") {
@@ -56,7 +57,7 @@ extension Store {
       guard title != nil || text != nil else {
         throw UsageError("say what to change: --title, --text, --file or -")
       }
-      return Verb.action(on: IdeasApp.self) { app, output in
+      return verb.action { app, output in
         try app.change(prefix, output) { id in
           try app.store.update(id, title: title, description: try text?.read())
         }
@@ -64,24 +65,17 @@ extension Store {
     }
     completion("done", "an idea is done", true)
     completion("undone", "an idea is not done after all", false)
-    Verb("delete ID", "delete an idea", on: IdeasApp.self, .word("the idea's ID")) {
-      app, output, prefix in
-      let id = try app.id(prefix)
+    verb("delete ID", "delete an idea", .word("the idea's ID")) { app, output, prefix in
+      let id = try app.idea(prefix).id
       try app.store.delete(id)
       try output.result(["deleted": id.uuidString], "deleted \(id)")
     }
-    Verb("import FILE", "all ideas in a CSV file", on: IdeasApp.self, .word("a CSV file")) {
-      app, output, path in
+    verb("import FILE", "all ideas in a CSV file", .word("a CSV file")) { app, output, path in
       try app.importIdeas(path, output)
     }
-    Verb("status", "where sync stands, and what waits", on: IdeasApp.self) { app, output in
-      let status = app.status
-      try output.result(status.document, status.words)
-    }
-    Verb(
-      "log [--limit N]", "what sync did, newest last; 200 lines are kept", on: IdeasApp.self,
-      .number("limit")
-    ) { app, output, limit in
+    verb.status("where sync stands, and what waits") { $0.status }
+    verb("log [--limit N]", "what sync did, newest last; 200 lines are kept", .number("limit")) {
+      app, output, limit in
       try output.list(
         "log", app.store.log.suffix(limit ?? IdeaLogEntry.limit).map(row),
         [.init("TIME", isDetail: true), .init("WHAT"), .init("MESSAGE", .text)],
@@ -101,7 +95,7 @@ extension Store {
   private static func completion(
     _ name: String, _ summary: String, _ isCompleted: Bool
   ) -> Verb {
-    Verb("\(name) ID", summary, on: IdeasApp.self, .word("the idea's ID")) { app, output, prefix in
+    verb("\(name) ID", summary, .word("the idea's ID")) { app, output, prefix in
       try app.change(prefix, output) { try app.store.update($0, isCompleted: isCompleted) }
     }
   }
@@ -127,12 +121,12 @@ extension IdeasApp {
   fileprivate func change(
     _ prefix: String, _ output: Output, _ body: (UUID) throws -> Idea
   ) throws {
-    let idea = try body(try id(prefix))
+    let idea = try body(try self.idea(prefix).id)
     try output.result(row(idea).document, "version \(idea.version) of \(idea.id)")
   }
 
   fileprivate func importIdeas(_ path: String, _ output: Output) throws {
-    let report = try store.importIdeas(fromCSV: try readData(path))
+    let report = try store.importIdeas(fromCSV: try readFile(path))
     let document: Document = [
       "added": report.added.map(\.id), "duplicates": report.duplicates,
       "problems": report.problems.map(\.description), "ignoredColumns": report.ignoredColumns,

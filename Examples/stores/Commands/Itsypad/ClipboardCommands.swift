@@ -3,6 +3,8 @@ import CommandLineKit
 import Foundation
 import SyncSupport
 
+private let verb = Verbs<ItsypadApp>()
+
 extension Row {
   /// A clipboard entry as it is shown.
   init(_ entry: ClipboardEntry, unsent: Bool) {
@@ -21,17 +23,16 @@ extension Store {
 
   /// A clipboard history.
   static let clipboard = Store(
-    "clipboard", ItsypadApp.self,
-    summary: "a clipboard history; entries come and go but never change",
+    "clipboard", summary: "a clipboard history; entries come and go but never change",
     notes: "At most 1,000 entries are kept; the oldest go first, on every device.",
     watching: Watching<ItsypadApp>(noun: "entry", removed: "deleted") { app in
       app.clipboard.entries.map { .init($0.id.uuidString, Row($0, unsent: false), state: 0) }
     },
     act: .clipboard
   ) {
-    Verb(
+    verb(
       "add [TEXT | --text TEXT | --file FILE | -]",
-      "note what was copied; without a text, reads standard input", on: ItsypadApp.self,
+      "note what was copied; without a text, reads standard input",
       Parameter { arguments in
         try TextSource(&arguments) ?? arguments.word().map { .text($0) } ?? .standardInput
       }
@@ -45,8 +46,7 @@ extension Store {
       try app.clipboard.add(entry)
       try output.result(Row(entry, unsent: true).document, "added \(entry.id)")
     }
-    Verb("list [--limit N]", "newest first", on: ItsypadApp.self, .number("limit")) {
-      app, output, limit in
+    verb("list [--limit N]", "newest first", .number("limit")) { app, output, limit in
       let all = app.clipboard.entries
       try output.list(
         "entries",
@@ -55,22 +55,21 @@ extension Store {
         with: ["total": all.count, "unsent": app.clipboard.unsentCount],
         empty: "no clipboard entries")
     }
-    Verb("delete ID", "delete an entry", on: ItsypadApp.self, .word("the entry's ID")) {
-      app, output, prefix in
-      let id = try find(prefix, in: app.clipboard.entries.map(\.id), "clipboard entry")
+    verb("delete ID", "delete an entry", .word("the entry's ID")) { app, output, prefix in
+      let id = try find(prefix, in: app.clipboard.entries, "clipboard entry").id
       try app.clipboard.delete(id)
       try output.result(["deleted": id.uuidString], "deleted \(id)")
     }
-    Verb("clear", "delete all entries", on: ItsypadApp.self) { app, output in
+    verb("clear", "delete all entries") { app, output in
       let number = try app.clipboard.clear()
       try output.result(["deleted": number], "deleted \(count(number, "entry"))")
     }
-    Verb(
+    verb(
       "prune [--older-than AGE]",
       "delete entries of an AGE such as 90s, 15m, 12h or 7d;\n30d unless given",
-      on: ItsypadApp.self, Parameter { try $0.seconds("older-than") ?? defaultAge }
+      .seconds("older-than")
     ) { app, output, age in
-      let number = try app.clipboard.prune(olderThan: age, now: Date())
+      let number = try app.clipboard.prune(olderThan: age ?? defaultAge, now: Date())
       try output.result(["deleted": number], "deleted \(count(number, "entry"))")
     }
   }

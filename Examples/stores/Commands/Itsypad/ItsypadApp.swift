@@ -46,7 +46,7 @@ final class ItsypadApp: StoreApp {
   }
 
   private func connect() throws {
-    store.connect(to: try place.device.link().container, automaticallySync: false)
+    store.connect(to: try place.container(), automaticallySync: false)
   }
 
   /// Turns sync on or off on this device.
@@ -64,22 +64,15 @@ final class ItsypadApp: StoreApp {
 
   func stop() async throws { try await store.shutDown() }
 
-  func seen() -> RecordTable {
-    var table = RecordTable()
-    func add(_ type: String, _ id: UUID, copy: (CKRecord) -> Void) {
-      let zone = CKRecordZone.ID(zoneName: "seen")
-      let record = CKRecord(
-        recordType: type, recordID: CKRecord.ID(recordName: id.uuidString, zoneID: zone))
-      copy(record)
-      table.add(record)
-    }
-    for tab in tabs.tabs where tab.isScratch {
-      add("ScratchTab", tab.id, copy: tab.copy(to:))
-    }
-    for entry in clipboard.entries where entry.isText {
-      add("ClipboardEntry", entry.id, copy: entry.copy(to:))
-    }
-    return table
+  var seen: RecordTable {
+    let items: [any SyncedItem] = tabs.tabs + clipboard.entries
+    return RecordTable(
+      items.filter { $0.isSynced }.map { item in
+        let id = CKRecord.ID(recordName: item.recordName, zoneID: store.zoneID)
+        let record = CKRecord(recordType: type(of: item).recordType, recordID: id)
+        item.copy(to: record)
+        return record
+      })
   }
 
   var traces: Traces {
@@ -87,4 +80,7 @@ final class ItsypadApp: StoreApp {
       names: tabs.tabs.map(\.id.uuidString) + clipboard.entries.map(\.id.uuidString),
       texts: tabs.tabs.map(\.content) + clipboard.entries.compactMap(\.text))
   }
+
+  /// The tab whose ID starts with `id`.
+  func tab(_ id: String) throws -> ScratchTab { try find(id, in: tabs.tabs, "tab") }
 }

@@ -17,7 +17,7 @@ final class LeaderboardApp: StoreApp {
   init(_ place: AppPlace) throws {
     self.place = place
     social = try HybridSocialService(
-      directory: place.directory, container: place.device.link().container,
+      directory: place.directory, container: place.container(),
       scoring: LeaderboardScoring { name in
         let game = UUID(uuidString: name).flatMap { Game.with(id: $0) }
         return game?.scoring == .points ? .moreIsBetter : .fewerIsBetter
@@ -25,10 +25,7 @@ final class LeaderboardApp: StoreApp {
   }
 
   var inventory: [(count: Int, noun: String)] {
-    [
-      (social.myScores.count, "score"),
-      (social.leaderboards.count, "leaderboard"),
-    ]
+    [(social.myScores.count, "score"), (social.leaderboards.count, "leaderboard")]
   }
 
   var unsent: Int { social.waiting }
@@ -46,11 +43,7 @@ final class LeaderboardApp: StoreApp {
 
   func stop() async throws { try await social.shutDown() }
 
-  func seen() -> RecordTable {
-    var table = RecordTable()
-    for row in social.canonicalRows { table.add(row.name, row.text.utf8) }
-    return table
-  }
+  var seen: RecordTable { RecordTable(social.canonicalRows) }
 
   var traces: Traces {
     Traces(
@@ -59,21 +52,20 @@ final class LeaderboardApp: StoreApp {
   }
 
   /// The state of the service, as a document and as lines of text.
-  var status: (document: Document, words: String) {
+  var status: SyncReport {
     let service = social.serviceStatus
     let lines = [
       "\(service.displayName): \(service.description)", social.reason.map(printable),
       "waiting: \(unsent)", "scores: \(social.myScores.count)",
       "leaderboards: \(social.leaderboards.count)",
-      "last sync: \(social.lastSync.map(timestamp) ?? "never")",
+      lastSyncLine(social.lastSync),
     ]
-    return (
+    return SyncReport(
       [
         "service": service.displayName, "meaning": service.description,
         "reason": social.reason, "waiting": unsent, "scores": social.myScores.count,
         "leaderboards": social.leaderboards.count, "lastSync": social.lastSync,
-      ], lines.compactMap(\.self).joined(separator: "\n")
-    )
+      ], lines.compactMap(\.self).joined(separator: "\n"))
   }
 
   /// The ID of the leaderboard that has `name` as its title, its ID, or the beginning of its ID.
@@ -82,8 +74,7 @@ final class LeaderboardApp: StoreApp {
     if let board = boards.first(where: { $0.title.lowercased() == name.lowercased() }) {
       return board.id
     }
-    return try find(name, in: boards.compactMap { UUID(uuidString: $0.id) }, "leaderboard")
-      .uuidString
+    return try find(name, in: boards, "leaderboard", id: \.id).id
   }
 }
 

@@ -3,11 +3,12 @@ import Foundation
 import GameResultStore
 import LeaderboardStore
 
+private let verb = Verbs<LeaderboardApp>()
+
 extension Store {
   /// Daily scores among friends.
   static let leaderboard = Store(
-    "leaderboard", LeaderboardApp.self,
-    summary: "daily scores among friends, in shared leaderboards",
+    "leaderboard", summary: "daily scores among friends, in shared leaderboards",
     notes: """
       profile, friends and scores wait on this device until a sync moves them up; whatever changes
       a leaderboard itself is done at once.
@@ -26,10 +27,8 @@ extension Store {
     ],
     act: .leaderboard
   ) {
-    Verb(
-      "profile [NAME]", "your profile; a name makes or changes it", on: LeaderboardApp.self,
-      .optionalWord
-    ) { app, output, name in
+    verb("profile [NAME]", "your profile; a name makes or changes it", .optionalWord) {
+      app, output, name in
       let profile = try await app.social.ensureProfile(displayName: name)
       let code = (try? FriendCode(profile.friendCode))?.description ?? profile.friendCode
       try output.result(
@@ -40,14 +39,12 @@ extension Store {
         user: \(printable(profile.id))
         """)
     }
-    Verb("code", "the code to give to friends", on: LeaderboardApp.self) { app, output in
+    verb("code", "the code to give to friends") { app, output in
       let code = try await app.social.generateFriendCode()
       try output.result(["code": code.description], code.description)
     }
     friend
-    Verb(
-      "friends", "your friends; those in a leaderboard with you by name", on: LeaderboardApp.self
-    ) { app, output in
+    verb("friends", "your friends; those in a leaderboard with you by name") { app, output in
       try output.list(
         "friends", try await app.social.listFriends().map { Row($0) },
         [.init("CODE"), .init("NAME", .text), .init("ADDED")],
@@ -55,7 +52,7 @@ extension Store {
     }
     publish
     show
-    Verb("list", "the leaderboards you are in", on: LeaderboardApp.self) { app, output in
+    verb("list", "the leaderboards you are in") { app, output in
       try output.list(
         "leaderboards", app.social.leaderboards.map { Row($0) },
         [
@@ -63,56 +60,47 @@ extension Store {
           .init("MEMBERS", .text), .init("SCORES", .number, isDetail: true),
         ], empty: "no leaderboards yet; create one, or accept a link")
     }
-    Verb(
-      "create TITLE", "make a leaderboard", on: LeaderboardApp.self, access: .server,
-      .word("the leaderboard's title")
-    ) { app, output, title in
+    verb("create TITLE", "make a leaderboard", access: .server, .word("the leaderboard's title")) {
+      app, output, title in
       let board = try await app.social.createLeaderboard(title: title)
       try output.result(Row(board).document, "made \(printable(board.title)), \(board.id)")
     }
     share
-    Verb(
-      "accept URL", "join a leaderboard", on: LeaderboardApp.self, access: .server,
-      Parameter { arguments in
-        let text = try arguments.word("the leaderboard's link")
-        guard let url = URL(string: text) else { throw UsageError("\(quoted(text)) is no link") }
-        return url
-      }
-    ) { app, output, url in
+    verb("accept URL", "join a leaderboard", access: .server, link) { app, output, url in
       let board = try await app.social.accept(url)
       try output.result(Row(board).document, "joined \(printable(board.title)), \(board.id)")
     }
-    Verb(
-      "revoke BOARD USER", "take somebody out of a leaderboard of yours", on: LeaderboardApp.self,
-      access: .server, board, .word("whom to take out")
+    verb(
+      "revoke BOARD USER", "take somebody out of a leaderboard of yours", access: .server, board,
+      .word("whom to take out")
     ) { app, output, board, user in
       try await app.social.revoke(user, from: try app.boardID(board))
       try output.result(["revoked": user], "\(printable(user)) is out of \(printable(board))")
     }
-    Verb(
-      "leave BOARD", "leave somebody else's leaderboard, with your scores",
-      on: LeaderboardApp.self, access: .server, board
+    verb(
+      "leave BOARD", "leave somebody else's leaderboard, with your scores", access: .server, board
     ) { app, output, board in
       try await app.social.leave(try app.boardID(board))
       try output.result(["left": board], "you left \(printable(board))")
     }
-    Verb(
-      "delete BOARD", "end a leaderboard of yours, for everybody", on: LeaderboardApp.self,
-      access: .server, board
-    ) { app, output, board in
+    verb("delete BOARD", "end a leaderboard of yours, for everybody", access: .server, board) {
+      app, output, board in
       try await app.social.delete(try app.boardID(board))
       try output.result(["deleted": board], "\(printable(board)) is no more")
     }
-    Verb(
-      "status", "where scores go now, and what waits", on: LeaderboardApp.self, access: .server
-    ) { app, output in
+    verb.status("where scores go now, and what waits", access: .server) { app in
       _ = await app.social.checkCloud()
-      let status = app.status
-      try output.result(status.document, status.words)
+      return app.status
     }
   }
 
   private static let board = Parameter.word("the leaderboard's title or ID")
+
+  private static let link = Parameter<URL> { arguments in
+    let text = try arguments.word("the leaderboard's link")
+    guard let url = URL(string: text) else { throw UsageError("\(quoted(text)) is no link") }
+    return url
+  }
 
   /// An option with a day, written with or without hyphens, as a number.
   private static let day = Parameter<Int?> { arguments in
@@ -131,22 +119,18 @@ extension Store {
       throw UsageError("a friend is added or removed, not \(quoted(what))")
     }
     let code = try arguments.word("the friend's code")
-    return Verb.action(on: LeaderboardApp.self) { app, output in
-      if what == "add" {
-        try await app.social.addFriend(code: code)
-      } else {
-        try await app.social.removeFriend(code: code)
-      }
+    let isNew = what == "add"
+    return verb.action { app, output in
+      if isNew { try await app.social.addFriend(code: code) }
+      if !isNew { try await app.social.removeFriend(code: code) }
       let text = try FriendCode(code).description
-      try output.result(
-        ["friend": text], what == "add" ? "added \(text)" : "removed \(text)")
+      try output.result(["friend": text], isNew ? "added \(text)" : "removed \(text)")
     }
   }
 
-  private static let show = Verb(
+  private static let show = verb(
     "show [BOARD] [--game GAME] [--day DAY]",
-    "the ranking in a leaderboard, or of everybody you know", on: LeaderboardApp.self,
-    .optionalWord, .option("game"), day
+    "the ranking in a leaderboard, or of everybody you know", .optionalWord, .option("game"), day
   ) { app, output, board, game, day in
     let query = LeaderboardQuery(
       gameId: game.map(gameId), from: day ?? 0, through: day ?? .max,
@@ -167,7 +151,7 @@ extension Store {
     guard arguments.flag("anyone") != (user != nil) else {
       throw UsageError("say with whom: --with USER, as their profile shows it, or --anyone")
     }
-    return Verb.action(on: LeaderboardApp.self, .server) { app, output in
+    return verb.action(.server) { app, output in
       let url =
         if let user { try await app.social.invite(user, to: board) } else {
           try await app.social.open(board)
@@ -187,25 +171,20 @@ extension Store {
     guard arguments.flag("results") != (game != nil) else {
       throw UsageError("name a game, or take those of the results with --results")
     }
-    return { invocation in
-      try await invocation.withSession { session in
-        let app = try session.app(LeaderboardApp.self)
-        let scores =
-          if let game {
-            [
-              DailyScore(
-                gameId: gameId(game), dateInt: day ?? DailyScore.dateInt(of: Date()),
-                score: score, maxAttempts: limit ?? Game.named(game)?.maxAttempts ?? 0,
-                completed: score != nil, publishedAt: Date())
-            ]
-          } else {
-            try session.app(ResultsApp.self).store.results.map { DailyScore($0) }
-          }
-        try await app.social.publishDailyScores(scores)
-        try invocation.output.result(
-          ["scores": scores.count, "waiting": app.unsent],
-          "\(count(scores.count, "score")) on this device, \(app.unsent) waiting for the cloud")
-      }
+    let named = game.map { game in
+      DailyScore(
+        gameId: gameId(game), dateInt: day ?? DailyScore.dateInt(of: Date()), score: score,
+        maxAttempts: limit ?? Game.named(game)?.maxAttempts ?? 0, completed: score != nil,
+        publishedAt: Date())
+    }
+    return Verb.action { session, output in
+      let app = try session.app(LeaderboardApp.self)
+      let scores =
+        try named.map { [$0] } ?? session.app(ResultsApp.self).store.results.map { DailyScore($0) }
+      try await app.social.publishDailyScores(scores)
+      try output.result(
+        ["scores": scores.count, "waiting": app.unsent],
+        "\(count(scores.count, "score")) on this device, \(app.unsent) waiting for the cloud")
     }
   }
 

@@ -13,8 +13,7 @@ struct ResultsApp: StoreApp {
 
   init(_ place: AppPlace) throws {
     self.place = place
-    store = try GameResultStore(
-      directory: place.directory, container: place.device.link().container)
+    store = try GameResultStore(directory: place.directory, container: place.container())
   }
 
   var inventory: [(count: Int, noun: String)] { [(store.results.count, "result")] }
@@ -36,15 +35,10 @@ struct ResultsApp: StoreApp {
 
   func stop() async { await store.stop() }
 
-  func seen() -> RecordTable {
-    var table = RecordTable()
-    for result in store.results { table.add(result.record()) }
-    return table
-  }
+  var seen: RecordTable { RecordTable(store.results.map { $0.record() }) }
 
   var traces: Traces {
-    Traces(
-      names: store.results.map(\.id.uuidString), texts: store.results.map(\.sharedText))
+    Traces(names: store.results.map(\.id.uuidString), texts: store.results.map(\.sharedText))
   }
 
   /// The text for an empty list.
@@ -68,17 +62,16 @@ struct ResultsApp: StoreApp {
   }
 
   /// The state of the sync as a document and as lines of text.
-  var status: (document: Document, words: String) {
+  var status: SyncReport {
     let status = store.status
-    return (
+    return SyncReport(
       self.status(status.hasSyncedBefore ? "synced before" : "never synced"),
       """
-      account: \(place.device.account.map(printable) ?? "none")
+      \(place.accountLine)
       results: \(store.results.count)
       waiting to be sent: \(status.waiting)
-      last sync: \(status.lastSync.map(timestamp) ?? "never")
-      """
-    )
+      \(lastSyncLine(status.lastSync))
+      """)
   }
 }
 

@@ -3,11 +3,12 @@ import Foundation
 import GameResultStore
 import SyncSupport
 
+private let verb = Verbs<ResultsApp>()
+
 extension Store {
   /// Results of daily puzzles.
   static let results = Store(
-    "results", ResultsApp.self,
-    summary: "results of daily puzzles, from the texts people share",
+    "results", summary: "results of daily puzzles, from the texts people share",
     watching: Watching<ResultsApp>(noun: "result", removed: "deleted") { app in
       app.store.results.map { .init($0.id.uuidString, Row($0)) }
     },
@@ -17,18 +18,16 @@ extension Store {
     Verb("add [-]", "one share text, on standard input") { arguments in
       // The text is always read from standard input; `-` is optional.
       if arguments.nextWord == "-" { _ = arguments.word() }
-      return Verb.action(on: ResultsApp.self) { app, output in
+      return verb.action { app, output in
         let before = app.store.results.count
         let row = Row(try app.store.add(sharedText: try TextSource.standardInput.read()))
         let isNew = app.store.results.count > before
         try output.result(row.document, (isNew ? "added " : "known already: ") + row.words)
       }
     }
-    Verb(
-      "import FILE", "all share texts in a file", on: ResultsApp.self,
-      .word("a file with share texts")
-    ) { app, output, path in
-      let report = try app.store.importResults(from: try readText(path))
+    verb("import FILE", "all share texts in a file", .word("a file with share texts")) {
+      app, output, path in
+      let report = try app.store.importResults(from: try TextSource.file(path).read())
       let document: Document = [
         "added": report.added.map { Row($0).document }, "duplicates": report.duplicates,
         "problems": report.problems.map(\.description),
@@ -39,20 +38,16 @@ extension Store {
           + "\(report.problems.count) unreadable")
       for problem in report.problems { output.note(problem.description) }
     }
-    Verb(
-      "list [--game GAME]", "all results, or those of a game", on: ResultsApp.self,
-      .option("game")
-    ) { app, output, name in
+    verb("list [--game GAME]", "all results, or those of a game", .option("game")) {
+      app, output, name in
       let game = try name.map(game)
       let results = app.store.results.filter { game == nil || $0.gameId == game?.id }
       try output.list(
         "results", results.map { Row($0) },
         [.init("ID", .id), .init("DAY"), .init("RESULT", .text)], empty: app.emptyText)
     }
-    Verb(
-      "streaks [GAME]", "computed from the results, never synced", on: ResultsApp.self,
-      .optionalWord
-    ) { app, output, name in
+    verb("streaks [GAME]", "computed from the results, never synced", .optionalWord) {
+      app, output, name in
       try output.list(
         "streaks", app.store.streaks(game: try name.map(game)).map { Row($0) },
         [
@@ -60,16 +55,12 @@ extension Store {
           .init("SOLVED", .number), .init("PLAYED", .number, isDetail: true),
         ], empty: app.emptyText)
     }
-    Verb("delete ID", "delete a result", on: ResultsApp.self, .word("the result's ID")) {
-      app, output, prefix in
-      let id = try find(prefix, in: app.store.results.map(\.id), "result")
+    verb("delete ID", "delete a result", .word("the result's ID")) { app, output, prefix in
+      let id = try find(prefix, in: app.store.results, "result").id
       try app.store.delete(id)
       try output.result(["deleted": id.uuidString], "deleted \(id)")
     }
-    Verb("status", "where sync stands, and what waits", on: ResultsApp.self) { app, output in
-      let status = app.status
-      try output.result(status.document, status.words)
-    }
+    verb.status("where sync stands, and what waits") { $0.status }
   }
 
   private static func game(_ name: String) throws(ToolError) -> Game {

@@ -148,8 +148,9 @@
       try sendFiles(of: ended.pending)
       let writes = try writes(ended.pending)
       running?.pending = []
+      let results: [PostgreSQLRows]
       do {
-        _ = try exchange(
+        results = try exchange(
           (running?.isBegun == true ? [] : [PostgreSQLStatement(ended.mode.begin)])
             + writes + [PostgreSQLStatement("COMMIT")])
       } catch var error as PostgreSQLError {
@@ -157,8 +158,12 @@
         throw error
       }
       running?.isBegun = false
-      if connection?.hasWarning == true, ended.hasChanges {
-        // The commit may be on this server alone and be lost with it.
+      guard results.last?.command == "COMMIT" else {
+        throw PostgreSQLError(state: "25P02", "the transaction had failed and was rolled back")
+      }
+      if connection?.hasWarning == true, ended.mode == .writing {
+        // The commit may be on this server alone and be lost with it; so may an earlier one whose
+        // receipt this transaction has read.
         drop()
         var error = PostgreSQLError("the database did not confirm the commit on its standby")
         error.isOutcomeUnknown = true
@@ -302,7 +307,9 @@
 
     /// Runs statements that read, after all changes so far.
     func fetch(_ statements: [PostgreSQLStatement]) throws -> [PostgreSQLRows] {
-      guard let transaction = running else { return try exchange(statements) }
+      guard let transaction = running else {
+        do { return try exchange(statements) } catch { throw Self.translated(error) }
+      }
       if transaction.isOver {
         // What was read before belongs to another state of the database.
         distrustsPlans = true
@@ -375,9 +382,10 @@
         let isPassing = error.isConflict || error.isConnectionLost
         // 53: the disk is full, or another resource is exhausted.
         let isFull = error.state?.hasPrefix("53") == true
+        let isBusy = isPassing || error.isCancelled
         let answer = CloudError(
-          isPassing || isFull ? .serviceUnavailable : .internalError,
-          "the database failed: \(error)", retryAfter: isPassing ? 1 : isFull ? 30 : nil)
+          isBusy || isFull ? .serviceUnavailable : .internalError,
+          "the database failed: \(error)", retryAfter: isBusy ? 1 : isFull ? 30 : nil)
         return isPassing ? TransactionConflict(error: answer) : answer
       case let error as ByteFormatError:
         return CloudError(.internalError, "the database is damaged: \(error.description)")

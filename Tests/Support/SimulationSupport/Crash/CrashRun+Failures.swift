@@ -87,22 +87,16 @@ extension CrashRun {
   private func check(
     _ image: DiskImage, _ allowed: [Subject.Contents], _ story: String, _ tally: inout CrashTally
   ) async {
-    tally.images += 1
     tally.byDepth[0] += 1
     let disk = SimulatedDisk(image: image, seed: seed)
     var random = SeededRandom(seed: seed)
+    guard let found = await change(3_000, on: disk, allowed, story, &random, &tally) else { return }
     do {
-      let subject = try await Subject(on: disk)
-      let found = try await subject.contents()
-      guard allowed.contains(found) else {
-        tally.violate("\(story): an acknowledged change is lost")
-        return
+      let after = SimulatedDisk(image: found.image.afterCrash(seed: seed), seed: seed)
+      let last = try await Subject(on: after)
+      if try await last.contents() != found.contents {
+        tally.violate("\(story): the next change is lost")
       }
-      let (change, next) = Subject.change(3_000, of: found, &random)
-      try await subject.apply(change)
-      let last = try await Subject(on: disk.crash(seed: seed))
-      if try await last.contents() != next { tally.violate("\(story): the next change is lost") }
-      await subject.close()
       await last.close()
     } catch {
       tally.violate("\(story): does not open: \(error)")

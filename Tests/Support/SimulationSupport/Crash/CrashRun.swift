@@ -38,7 +38,7 @@ package struct CrashRun<Subject: CrashSubject> {
 
     init(allowed: [Subject.Contents], of disk: SimulatedDisk) {
       state = Mutex(State(allowed: allowed))
-      disk.observe { [weak self] moment in self?.add(moment.image) }
+      disk.observe { [weak self] image in self?.add(image) }
     }
 
     func add(_ image: DiskImage) {
@@ -106,38 +106,50 @@ package struct CrashRun<Subject: CrashSubject> {
     return (0..<imagesPerMoment).map { _ in moment.image.afterCrash(seed: random.next()) }
   }
 
-  /// Opens an image, looks at it, makes one change, and does the same to what a crash in the midst
-  /// of it leaves.
+  /// Opens an image, makes one change, and does the same to what a crash in the midst of it leaves.
   private func recover(
     _ image: DiskImage, _ allowed: [Subject.Contents], depth: Int, _ story: String,
     _ random: inout SeededRandom, _ tally: inout CrashTally
   ) async {
-    tally.images += 1
     tally.byDepth[depth - 1] += 1
     let disk = SimulatedDisk(image: image, seed: random.next())
+    let found = await change(
+      1_000 + depth, on: disk, allowed, "\(story) depth \(depth)", &random, &tally)
+    guard depth < 3, let found else { return }
+    let moment = random.pick(found.moments)
+    await recover(
+      moment.image.afterCrash(seed: random.next()), moment.allowed, depth: depth + 1, story,
+      &random, &tally)
+  }
+
+  /// Opens the disk of an image, which has to hold what is allowed, and makes one more change.
+  ///
+  /// - Returns: The moments of the disk, and its image and the contents right after the change;
+  ///   `nil` for a violation.
+  func change(
+    _ number: Int, on disk: SimulatedDisk, _ allowed: [Subject.Contents], _ story: String,
+    _ random: inout SeededRandom, _ tally: inout CrashTally
+  ) async -> (moments: [Moment], image: DiskImage, contents: Subject.Contents)? {
+    tally.images += 1
     let recorder = ImageRecorder(allowed: allowed, of: disk)
     do {
       let subject = try await Subject(on: disk)
       let found = try await subject.contents()
       guard allowed.contains(found) else {
-        tally.violate("\(story) depth \(depth): an acknowledged change is lost")
-        return
+        tally.violate("\(story): an acknowledged change is lost")
+        return nil
       }
-      let (change, next) = Subject.change(1_000 + depth, of: found, &random)
+      let (change, next) = Subject.change(number, of: found, &random)
       recorder.allow([found, next])
       try await subject.apply(change)
       recorder.allow([next])
-      recorder.add(disk.image)
+      let image = disk.image
+      recorder.add(image)
       await subject.close()
+      return (recorder.moments, image, next)
     } catch {
-      tally.violate("\(story) depth \(depth): does not open: \(error)")
-      return
+      tally.violate("\(story): does not open: \(error)")
+      return nil
     }
-    let moments = recorder.moments
-    guard depth < 3, !moments.isEmpty else { return }
-    let moment = random.pick(moments)
-    await recover(
-      moment.image.afterCrash(seed: random.next()), moment.allowed, depth: depth + 1, story,
-      &random, &tally)
   }
 }

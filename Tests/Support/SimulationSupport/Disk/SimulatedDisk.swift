@@ -20,7 +20,7 @@ package final class SimulatedDisk: Disk {
     /// The number of calls of the operations in `DiskOperation`.
     var operations = 0
     var locks: Set<String> = []
-    var observer: (@Sendable (DiskMoment) -> Void)?
+    var observer: (@Sendable (DiskImage) -> Void)?
   }
 
   let contents: Mutex<Contents>
@@ -47,10 +47,14 @@ package final class SimulatedDisk: Disk {
   /// The number of calls so far that a fault can affect.
   package var operationCount: Int { contents.withLock { $0.operations } }
 
-  /// Has `observer` called after each call that changed something, and before it returns.
+  /// Whether the power was cut.
+  var isOff: Bool { contents.withLock { $0.faults.isOff(at: $0.operations) } }
+
+  /// Has `observer` called with the contents after each call that changed something, and before it
+  /// returns.
   ///
   /// It must not use this disk.
-  package func observe(_ observer: (@Sendable (DiskMoment) -> Void)?) {
+  package func observe(_ observer: (@Sendable (DiskImage) -> Void)?) {
     contents.withLock { $0.observer = observer }
   }
 
@@ -131,9 +135,7 @@ package final class SimulatedDisk: Disk {
         if let failure { throw failure }
         let value = try body(&contents)
         if operation.changesSomething, let observer = contents.observer {
-          observer(
-            DiskMoment(
-              operation: operation, number: contents.operations, image: contents.image))
+          observer(contents.image)
         }
         return .success(value)
       } catch {
@@ -142,16 +144,6 @@ package final class SimulatedDisk: Disk {
     }
     return try result.get()
   }
-}
-
-/// The state of a simulated disk right after one of its calls.
-package struct DiskMoment: Sendable {
-  /// The operation.
-  package var operation: DiskOperation
-  /// The how-manieth call it was, from 1 on.
-  package var number: Int
-  /// The contents of the disk then, with the changes that a power cut can lose.
-  package var image: DiskImage
 }
 
 private final class SimulatedLock: DiskLock {

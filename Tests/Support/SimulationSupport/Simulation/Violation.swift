@@ -13,17 +13,6 @@ package struct Violation: Hashable, Sendable, CustomStringConvertible {
   /// The command that shows it again.
   package var replay: String
 
-  /// Creates a violation.
-  package init(
-    seed: UInt64, step: Int, invariant: String, message: String, replay: String
-  ) {
-    self.seed = seed
-    self.step = step
-    self.invariant = invariant
-    self.message = message
-    self.replay = replay
-  }
-
   /// A description in one line.
   package var description: String {
     "seed \(seed), step \(step): \(invariant): \(message)\n  replay: \(replay)"

@@ -5,6 +5,7 @@ import LoopbackHTTP
 import LoopbackServer
 import Records
 import Synchronization
+import VerificationSupport
 
 /// A real server: in memory or on a file, asked in this process or over HTTP.
 final class ServerCloud: Cloud {
@@ -12,22 +13,43 @@ final class ServerCloud: Cloud {
   private let web: LoopbackWebServer?
   private let ways: [Device: any CloudTransport]
   private let folder: URL?
+  /// The database, which is removed with this object.
+  private let database: (any Sendable)?
+
+  /// The place of a server's data.
+  enum Place {
+    case memory
+    case file
+    #if PostgreSQL
+      case postgreSQL
+    #endif
+  }
 
   /// - Parameters:
-  ///   - isOnFile: Whether it keeps everything in a file of SQLite; else in memory.
+  ///   - place: Where it keeps everything.
   ///   - isOverHTTP: Whether its devices ask over HTTP; else in this process.
-  init(isOnFile: Bool, isOverHTTP: Bool) throws {
-    folder = isOnFile ? try ServerCloud.makeFolder() : nil
+  init(_ place: Place, isOverHTTP: Bool) throws {
     let clock = tickingClock()
     let limits = ServerCloud.limits
-    let server =
-      if let folder {
-        try LoopbackServer(
-          path: folder.appendingPathComponent("cloud.db").path, clock: clock, identity: 7,
-          limits: limits)
-      } else {
-        LoopbackServer(clock: clock, identity: 7, limits: limits)
-      }
+    let server: LoopbackServer
+    switch place {
+    case .memory:
+      (folder, database) = (nil, nil)
+      server = LoopbackServer(clock: clock, identity: 7, limits: limits)
+    case .file:
+      let new = try ServerCloud.makeFolder()
+      (folder, database) = (new, nil)
+      server = try LoopbackServer(
+        path: new.appendingPathComponent("cloud.db").path, clock: clock, identity: 7,
+        limits: limits)
+    #if PostgreSQL
+      case .postgreSQL:
+        let new = try TemporaryDatabase()
+        (folder, database) = (nil, new)
+        server = try LoopbackServer(
+          postgreSQL: new.address, identity: 7, notifies: false, clock: clock, limits: limits)
+    #endif
+    }
     self.server = server
     let web = isOverHTTP ? try LoopbackWebServer(server) : nil
     self.web = web

@@ -8,15 +8,29 @@ struct Stage {
     let cloud: any Cloud
   }
 
+  /// The number of clouds.
+  #if PostgreSQL
+    static let count = 5
+  #else
+    static let count = 4
+  #endif
+
   private let memory: ServerCloud
   private let file: ServerCloud
   private let web: ServerCloud
+  /// The server on PostgreSQL, if this program is built with it.
+  private let database: ServerCloud?
   private let plant: Plant?
 
   init(plant: Plant? = nil) throws {
-    memory = try ServerCloud(isOnFile: false, isOverHTTP: false)
-    file = try ServerCloud(isOnFile: true, isOverHTTP: false)
-    web = try ServerCloud(isOnFile: false, isOverHTTP: true)
+    memory = try ServerCloud(.memory, isOverHTTP: false)
+    file = try ServerCloud(.file, isOverHTTP: false)
+    web = try ServerCloud(.memory, isOverHTTP: true)
+    #if PostgreSQL
+      database = try ServerCloud(.postgreSQL, isOverHTTP: false)
+    #else
+      database = nil
+    #endif
     self.plant = plant
   }
 
@@ -27,7 +41,7 @@ struct Stage {
       Member(name: "the reference", cloud: ReferenceCloud(plant: plant)),
       Member(name: "the server on a file", cloud: tampered(file, [.lostDeletion, .lostPush])),
       Member(name: "the server over HTTP", cloud: tampered(web, [.wrongDevice, .wrongAsset])),
-    ]
+    ] + (database.map { [Member(name: "the server on PostgreSQL", cloud: $0)] } ?? [])
   }
 
   private func tampered(_ cloud: ServerCloud, _ plants: [Plant]) -> any Cloud {
@@ -37,6 +51,7 @@ struct Stage {
 
   /// Ends the servers.
   func close() async {
+    await database?.close()
     await web.close()
     await file.close()
     await memory.close()

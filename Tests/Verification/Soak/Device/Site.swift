@@ -9,8 +9,8 @@ struct Site: Sendable {
   /// The type of the record that stands at the beginning of each database's log.
   static let markerType = "Marker"
 
-  /// The URLs of the servers.
-  let urls: [URL]
+  /// The URL of the servers.
+  let url: URL
   let greeting: ServerChild.Greeting
   let ledger: Ledger
   let options: Options
@@ -21,9 +21,9 @@ struct Site: Sendable {
 
   /// Makes the zones and the share, and then the record with which the counting of writes begins.
   init(
-    urls: [URL], greeting: ServerChild.Greeting, _ ledger: Ledger, _ options: Options, folder: URL
+    url: URL, greeting: ServerChild.Greeting, _ ledger: Ledger, _ options: Options, folder: URL
   ) async throws {
-    self.urls = urls
+    self.url = url
     self.greeting = greeting
     self.ledger = ledger
     self.options = options
@@ -53,9 +53,17 @@ struct Site: Sendable {
 
   private func transport(_ device: String, _ account: Int) -> WebServicesTransport {
     WebServicesTransport(
-      url: urls[Int(device.suffix(1)).map { $0 % urls.count } ?? 0], apiToken: greeting.apiToken,
-      webAuthToken: greeting.webTokens[account],
+      url: url, apiToken: greeting.apiToken, webAuthToken: greeting.webTokens[account],
       device: device)
+  }
+
+  /// A transport of the probes' account.
+  ///
+  /// - Parameter url: The URL of one server; `nil` for the one that devices use.
+  func probe(_ device: String, at url: URL? = nil) -> WebServicesTransport {
+    WebServicesTransport(
+      url: url ?? self.url, apiToken: greeting.apiToken,
+      webAuthToken: greeting.webTokens[ServerChild.accounts.count], device: device)
   }
 
   private func container(_ transport: any CloudTransport) -> CKContainer {

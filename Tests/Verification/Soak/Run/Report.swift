@@ -9,7 +9,7 @@ struct Report {
   /// How many bytes more the soak may hold for each request: Foundation on Linux loses the parts
   /// of every URL it loads.
   static let lostPerRequest = 1_024
-  /// The allowed number of additional descriptors.
+  /// The allowed number of additional descriptors, besides the connections to a database.
   static let spareDescriptors = 2
 
   let options: Options
@@ -25,6 +25,20 @@ struct Report {
   var freshServer = ProcessFigures()
   var lives: [ProcessFigures] = []
   var fileBytes = 0
+  var gaps = Gaps([], absences: [], probes: [])
+  var cuts: [CutPoint: Int] = [:]
+  var clientCuts = 0
+  /// The saves of the probes, those that are not there, and those that two servers answered.
+  var probes = 0
+  var lostProbes = 0
+  var twins = 0
+  /// The times of pushes in milliseconds, with notifications and without.
+  var pushTimes: [Bool: [Double]] = [:]
+
+  /// The most that a push from one server to another may take, in milliseconds.
+  static let pushBounds = [true: 50.0, false: 1_500]
+  /// The longest time without an answer after a promotion.
+  static let promotionBound = Duration.seconds(1)
 
   init(_ options: Options) { self.options = options }
 
@@ -35,6 +49,47 @@ struct Report {
       "the soak", clientAfter, clientBefore,
       spare: Report.spareMemory + totals[.requests] * Report.lostPerRequest, ledger)
     if totals[.saves] == 0 { ledger.violation("nothing was written") }
+    for (notifies, bound) in Report.pushBounds {
+      if let times = pushTimes[notifies], quantile(0.99, of: times) > bound {
+        ledger.violation("pushes between servers take more than \(Int(bound)) ms")
+      }
+    }
+    if let gap = gaps.figures[.promotion]?.excess, gap > Report.promotionBound {
+      ledger.violation("after a promotion nothing was answered for \(Report.text(gap))")
+    }
+  }
+
+  private static func text(_ duration: Duration) -> String {
+    String(format: "%.2f s", duration / .seconds(1))
+  }
+
+  /// The figures of the interruptions and of the probes.
+  private var clusterRows: [(String, String)] {
+    var rows = gaps.figures.sorted { $0.key.rawValue < $1.key.rawValue }.map { kind, figures in
+      (
+        "interruptions: \(kind)",
+        "\(figures.count), longest gap \(Report.text(figures.longest)), beyond the outage "
+          + Report.text(max(.zero, figures.excess))
+          + (kind == .unconfirmed ? ", \(figures.commits) commits with a warning" : "")
+      )
+    }
+    rows += CutPoint.allCases.compactMap { point in
+      cuts[point].map { ("connections cut: \(point.rawValue)", "\($0)") }
+    }
+    if clientCuts > 0 { rows.append(("clients cut off", "\(clientCuts)")) }
+    if probes > 0 {
+      rows.append(
+        ("saves of probes", "\(probes), \(twins) of them to two servers, \(lostProbes) lost"))
+    }
+    for (notifies, times) in pushTimes.sorted(by: { $0.key && !$1.key }) {
+      let figures = [0.5, 0.99].map { String(format: "%.1f", quantile($0, of: times)) }
+      rows.append(
+        (
+          "pushes \(notifies ? "with" : "without") NOTIFY",
+          "\(times.count), median \(figures[0]) ms, p99 \(figures[1]) ms"
+        ))
+    }
+    return rows
   }
 
   private func compare(
@@ -48,7 +103,7 @@ struct Report {
         "\(name) holds \(figures.megabytes) MB where \(baseline.megabytes) MB would do")
     }
     if let descriptors = figures.descriptors, let base = baseline.descriptors,
-      descriptors > base + Report.spareDescriptors
+      descriptors > base + Report.spareDescriptors + (options.database == nil ? 0 : 8)
     {
       ledger.violation(
         "\(name) holds \(descriptors) descriptors (\(figures.kindText)) where \(base) "
@@ -78,7 +133,7 @@ struct Report {
           + "\(text(clientBefore.threads)) and \(text(clientAfter.threads)) threads"
       ),
     ]
-    return (counts + rows).map { "  \($0.0): \($0.1)" }
+    return (counts + rows + clusterRows).map { "  \($0.0): \($0.1)" }
   }
 
   /// The most important figures.

@@ -35,84 +35,6 @@ extension Run {
     ledger.violation("\(replica.name): the state file was not let go")
   }
 
-  /// Interrupts the servers or their database, each time for a little while.
-  ///
-  /// Every second time a server with a file is killed in the moment in which it writes, so that
-  /// what it did is done and nobody is told.
-  func killServers(until end: ContinuousClock.Instant) async throws {
-    guard options.killEvery > 0 else { return }
-    var random = SeededRandom(seed: options.seed, name: "kills")
-    let interval = Duration.seconds(options.killEvery)
-    var next = clock.now + interval
-    while next < end {
-      try await clock.sleep(until: next)
-      next += interval
-      let number = kills.withLock { kills in
-        kills += 1
-        return kills
-      }
-      let interruption = options.interruptions[number % options.interruptions.count]
-      let pause = Duration.milliseconds(random.number(in: 0...500))
-      switch interruption {
-      case .server:
-        let child = children[random.number(in: 0...children.count - 1)]
-        if let id = child.processID { lives.withLock { $0.append(ProcessFigures(of: id)) } }
-        if number % 2 == 0 { await writes() }
-        await child.kill()
-        if options.bug == .rollback { try rollBack(number) }
-        try await clock.sleep(for: pause)
-        _ = try child.start()
-      case .database: try await control("crash")
-      case .connections: try await control("disconnect")
-      case .promotion: try await control("promote")
-      case .stall:
-        try await control("freeze")
-        try await clock.sleep(for: pause * 4)
-        try await control("thaw")
-      }
-    }
-  }
-
-  /// Has the script that made the PostgreSQL server interrupt it, and waits for its end.
-  private func control(_ verb: String) async throws {
-    guard let script = ProcessInfo.processInfo.environment["CLOUDSYNC_POSTGRESQL_CONTROL"] else {
-      throw ToolError("run the soak with .ci/postgresql, which starts a server")
-    }
-    let process = try ChildProcess([script, verb])
-    let status = await process.stop()
-    if status != 0 || process.greeting != ["done"] {
-      ledger.violation("'\(verb)' of PostgreSQL failed")
-    }
-  }
-
-  /// Returns when the server has just written something; after a second at the latest.
-  private func writes() async {
-    guard options.database == nil else { return }
-    let path = children[0].path
-    func look() -> Date? {
-      try? FileManager.default.attributesOfItem(atPath: path + "-wal")[.modificationDate]
-        as? Date
-    }
-    let before = look()
-    let end = clock.now + .seconds(1)
-    while look() == before, clock.now < end { await Task.yield() }
-  }
-
-  /// Makes the server forget what it did since the kill before.
-  private func rollBack(_ number: Int) throws {
-    let files = FileManager.default
-    for suffix in ["", "-wal"] {
-      let file = children[0].path + suffix
-      let copy = file + "-before"
-      if number == 2, files.fileExists(atPath: copy) {
-        try files.removeItem(atPath: file)
-        try files.moveItem(atPath: copy, toPath: file)
-      } else if number == 1 {
-        try files.copyItem(atPath: file, toPath: copy)
-      }
-    }
-  }
-
   /// Says every ten seconds how it goes.
   func tell(
     _ replicas: [Replica], from start: ContinuousClock.Instant, until end: ContinuousClock.Instant
@@ -132,7 +54,8 @@ extension Run {
         "\((clock.now - start).components.seconds) s: \(totals.acknowledged) writes "
           + "(+\(totals.acknowledged - last)), \(totals[.conflicts]) conflicts, "
           + "\(totals[.foundApplied]) found applied, \(totals[.fetched]) fetched, "
-          + "\(pending) pending, \(kills.withLock { $0 }) kills, server \(server.megabytes) MB "
+          + "\(pending) pending, \(outages.withLock { $0.count }) interruptions, "
+          + "server \(server.megabytes) MB "
           + "\(server.descriptorText) fds, soak \(own.megabytes) MB \(own.descriptorText) fds, "
           + "\(ledger.violations.count) violations")
       last = totals.acknowledged

@@ -8,6 +8,13 @@ struct EventChecker {
   struct Fault {
     var invariant: String
     var message: String
+
+    /// A fault with a message; `nil` for none.
+    init?(_ invariant: String, _ message: String?) {
+      guard let message else { return nil }
+      self.invariant = invariant
+      self.message = message
+    }
   }
 
   let layout: WorldLayout
@@ -57,15 +64,12 @@ struct EventChecker {
   mutating func faults(
     of event: SyncEvent, with state: SyncState, owner: UserID?, lastSequence: Int
   ) -> [Fault] {
-    var faults = changeFaults(of: event, with: state, lastSequence)
-    if let fault = order.fault(event) { faults.append(Fault(invariant: "I14", message: fault)) }
-    if let fault = tokens.fault(in: state) {
-      faults.append(Fault(invariant: "I10", message: fault))
-    }
-    if let fault = tokens.fault(giving: event) {
-      faults.append(Fault(invariant: "I10", message: fault))
-    }
-    return faults + strangers(in: event, owner: owner)
+    let changes = changeFaults(of: event, with: state, lastSequence)
+    let others = [
+      Fault("I14", order.fault(event)), Fault("I10", tokens.fault(in: state)),
+      Fault("I10", tokens.fault(giving: event)),
+    ]
+    return changes + others.compactMap { $0 } + strangers(in: event, owner: owner)
   }
 
   /// I4, I12, I15 and I21; what is told goes into their books.
@@ -80,39 +84,36 @@ struct EventChecker {
       edits.note(told: sent.outcomes)
       outcomes.note(told: sent.outcomes, with: state)
       zones.note(given: sent.saved.compactMap { $0.error?.serverRecord })
-      let fault = batches.fault(telling: sent).map { Fault(invariant: "I12", message: $0) }
-      return [fault, editFault(in: state)].compactMap { $0 }
+      return [Fault("I12", batches.fault(telling: sent))].compactMap { $0 } + editFaults(in: state)
     case .sentDatabaseChanges(let sent):
       outcomes.note(told: sent.outcomes, with: state)
       return []
     case .fetchedDatabaseChanges(_, let deleted):
-      return zones.faults(telling: deleted, lastSequence: lastSequence).map {
-        Fault(invariant: "I21", message: $0)
-      }
+      return zones.faults(telling: deleted, lastSequence: lastSequence)
+        .compactMap { Fault("I21", $0) }
     case .fetchedZoneChanges(let modified, _):
       zones.note(given: modified)
       return []
     case .willFetchChanges, .willSendChanges: return changeFaultsAtRest(in: state)
     case .stateUpdate, .accountChange(.signIn), .willFetchZoneChanges, .didFetchZoneChanges,
       .didFetchChanges, .didSendChanges:
-      return [editFault(in: state)].compactMap { $0 }
+      return editFaults(in: state)
     }
   }
 
-  private func editFault(in state: SyncState) -> Fault? {
-    edits.fault(in: state).map { Fault(invariant: "I4", message: $0) }
+  private func editFaults(in state: SyncState) -> [Fault] {
+    [Fault("I4", edits.fault(in: state))].compactMap { $0 }
   }
 
   /// The faults of the pending changes while no operation runs: I4 and I15.
   mutating func changeFaultsAtRest(in state: SyncState) -> [Fault] {
-    [editFault(in: state)].compactMap { $0 }
-      + outcomes.faults(in: state).map { Fault(invariant: "I15", message: $0) }
+    editFaults(in: state) + outcomes.faults(in: state).compactMap { Fault("I15", $0) }
   }
 
   /// I21: what is wrong with a request that the engine sends.
   mutating func fault(sending request: ModifyRecords) -> Fault? {
     batches.note(sending: request)
-    return zones.fault(sending: request).map { Fault(invariant: "I21", message: $0) }
+    return Fault("I21", zones.fault(sending: request))
   }
 
   // MARK: What the app does
@@ -178,13 +179,12 @@ struct EventChecker {
       guard let place = layout.place(of: record.id),
         let value = SimulatedValue(record, at: place)
       else {
-        return Fault(
-          invariant: "I13", message: "is given a record that nobody wrote: \(record.id.name)")
+        return Fault("I13", "is given a record that nobody wrote: \(record.id.name)")
       }
       guard value.account != 0, value.account != owner else { return nil }
       return Fault(
-        invariant: "I13",
-        message: "is given edit \(value.sequence) of account \(value.account), and belongs to "
+        "I13",
+        "is given edit \(value.sequence) of account \(value.account), and belongs to "
           + (owner.map { "account \($0)" } ?? "nobody"))
     }
   }

@@ -68,22 +68,22 @@ extension EngineCloud {
 
   /// Opens the file as the next process finds it; returns whether it could.
   private func comeBack(afterPowerCut isCut: Bool) -> Bool {
-    let (old, disk, networkQueue, deviceCount) = contents.withLock { contents in
+    let (old, disk) = contents.withLock { contents in
       contents.observations = []
       let disk = contents.disk.map {
         isCut ? $0.crash(seed: contents.random.next()) : $0.restarted()
       }
-      return (contents.server, disk, contents.networkQueue, contents.deviceCount)
+      return (contents.server, disk)
     }
     do {
-      let server = try open(disk)
+      let server = try open(disk, seed &+ 1)
       contents.withLock { contents in
         contents.server = server
         contents.disk = disk
       }
       // What a dead process does later happens on a disk that nobody will see.
       old.close()
-      if let networkQueue { connect(deviceCount: deviceCount, networkQueue: networkQueue) }
+      observePushes()
       return true
     } catch {
       findings.report("I19", "the server does not open after its end: \(error)")
@@ -98,16 +98,9 @@ extension EngineCloud {
         guard try server.user(of: Self.account(account)) == layout.users[account - 1] else {
           return findings.report("I18", "account \(account) has become another user")
         }
-        let database = database(of: account)
-        for zone in layout.zones.indices {
-          let stored = try records(in: zone, of: account)
-          let expected = layout.places(of: zone).compactMap { database.entries[$0].record }
-          if stored.sorted(by: { $0.id < $1.id }) != expected.sorted(by: { $0.id < $1.id }) {
-            findings.report(
-              "I18",
-              "\(layout.zones[zone].name) of account \(account) came back otherwise than answered")
-          }
-        }
+        try findings.compareStorage(
+          "I18", of: account, in: layout, answered: records(for: account, .private)
+        ) { zone in try records(in: zone, of: account) }
       }
     } catch {
       findings.report("I18", "what was stored can't be read after a restart: \(error)")

@@ -33,10 +33,8 @@ final class EngineCloud: Sendable {
   let journal: WorldJournal
   let seed: UInt64
   private let clock: VirtualClock
-  /// Makes the server that a file has, or an empty one.
-  let open: @Sendable (SimulatedDisk?) throws -> LoopbackServer
-  /// Makes a server in memory that has nothing of any other.
-  private let openEmpty: @Sendable () -> LoopbackServer
+  /// Opens the server of a disk, or an empty one in memory; `identity` tells servers apart.
+  let open: @Sendable (_ disk: SimulatedDisk?, _ identity: UInt64) throws -> LoopbackServer
   private let offset: ClockOffset
 
   /// The wall clock's fault, which the server's own clock reads.
@@ -61,27 +59,22 @@ final class EngineCloud: Sendable {
         secondsSinceReferenceDate: 800_000_000 + clock.now.offset / .seconds(1) + offset.value)
     }
     let whatItTakes = limits
-    open = { disk in
+    open = { disk, identity in
       guard let disk else {
         return LoopbackServer(
-          clock: time, delayClock: clock, identity: seed &+ 1, limits: whatItTakes,
+          clock: time, delayClock: clock, identity: identity, limits: whatItTakes,
           taskExecutor: executor)
       }
       return try LoopbackServer(
         path: "/server/cloud.sqlite", fileSystem: SQLiteFileSystem(disk: disk),
-        identity: seed &+ 1, clock: time, delayClock: clock, limits: whatItTakes,
-        taskExecutor: executor)
-    }
-    openEmpty = {
-      LoopbackServer(
-        clock: time, delayClock: clock, identity: seed ^ 0x6e65_7773, limits: whatItTakes,
+        identity: identity, clock: time, delayClock: clock, limits: whatItTakes,
         taskExecutor: executor)
     }
     // A generator of its own: the rest of the world is the same on either storage.
     var storage = SeededRandom(seed: seed ^ 0x5157_4c69_7465)
     let isOnDisk = storage.chance(0.4) && !shape.lacks(.serverFile)
     let disk = isOnDisk ? SimulatedDisk(seed: storage.next()) : nil
-    let server = try open(disk)
+    let server = try open(disk, seed &+ 1)
     var users: [UserID] = []
     for number in 1...options.accountCount {
       users.append(try server.user(of: Self.account(number)))
@@ -212,7 +205,16 @@ final class EngineCloud: Sendable {
 
   /// Puts the pushes for every device and account into `networkQueue`.
   func connect(deviceCount: Int, networkQueue: NetworkQueue) {
-    let server = server
+    contents.withLock { ($0.networkQueue, $0.deviceCount) = (networkQueue, deviceCount) }
+    observePushes()
+  }
+
+  /// Does the same with the pushes of a server that took the place of another.
+  func observePushes() {
+    let (server, queue, deviceCount) = contents.withLock {
+      ($0.server, $0.networkQueue, $0.deviceCount)
+    }
+    guard let queue else { return }
     var observations: [any SignalObservation] = []
     for device in 0..<deviceCount {
       for account in 1...layout.users.count {
@@ -220,15 +222,11 @@ final class EngineCloud: Sendable {
         observations.append(
           link.observeSignals { signal in
             guard case .push(let push) = signal else { return }
-            networkQueue.put(.push(push, device: device, account: account))
+            queue.put(.push(push, device: device, account: account))
           })
       }
     }
-    contents.withLock { contents in
-      contents.observations = observations
-      contents.networkQueue = networkQueue
-      contents.deviceCount = deviceCount
-    }
+    contents.withLock { $0.observations = observations }
   }
 
   // MARK: What the world does
@@ -245,8 +243,8 @@ final class EngineCloud: Sendable {
   }
 
   /// A server in memory ends and begins again without anything of what it held.
-  func loseEverything() throws(CloudError) {
-    let next = openEmpty()
+  func loseEverything() throws {
+    let next = try open(nil, seed ^ 0x6e65_7773)
     for number in 1...layout.users.count { _ = try next.user(of: Self.account(number)) }
     contents.withLock { contents in
       contents.observations = []
@@ -254,8 +252,7 @@ final class EngineCloud: Sendable {
       contents.server = next
       contents.oracle.loseEverything()
     }
-    let (networkQueue, deviceCount) = contents.withLock { ($0.networkQueue, $0.deviceCount) }
-    if let networkQueue { connect(deviceCount: deviceCount, networkQueue: networkQueue) }
+    observePushes()
   }
 
   /// Has requests of one kind fail from now on, on each device; `nil` ends it.

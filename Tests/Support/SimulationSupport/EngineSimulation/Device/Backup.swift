@@ -6,10 +6,8 @@ import SyncMachine
 struct Backup {
   /// The engine's state in the form in which the app or the store had it.
   enum Held {
-    /// The value that a `stateUpdate` event handed over.
-    case eventValue(CKSyncEngine.State.Serialization)
-    /// The value of the engine at that moment.
-    case engineValue(CKSyncEngine.State.Serialization)
+    /// The value that a `stateUpdate` event handed over, or the engine's at that moment.
+    case value(CKSyncEngine.State.Serialization, Situation.Restart)
     /// The disk with the state log, and the checker's list of what it must hold.
     case log(SimulatedDisk, PendingChangeChecker)
   }
@@ -23,18 +21,13 @@ enum RestartState {
   case nothing
   /// The state log on the device's disk.
   case log
-  /// A value in the form in which it was handed over.
+  /// A value in the form in which it was handed over, or encoded and decoded.
   case value(CKSyncEngine.State.Serialization, Situation.Restart)
-  /// The same, encoded and decoded.
-  case encoded(CKSyncEngine.State.Serialization)
 
   /// Creates the state that a backup restores; a log is on the disk.
   init(_ held: Backup.Held, isEncoded: Bool) {
     switch held {
-    case .eventValue(let state):
-      self = isEncoded ? .encoded(state) : .value(state, .value)
-    case .engineValue(let state):
-      self = isEncoded ? .encoded(state) : .value(state, .engineValue)
+    case .value(let state, let kind): self = .value(state, isEncoded ? .encoded : kind)
     case .log: self = .log
     }
   }
@@ -45,16 +38,13 @@ enum RestartState {
     case .nothing: nil
     case .log: .log
     case .value(_, let kind): kind
-    case .encoded: .encoded
     }
   }
 
   /// The state that the app had stored; `nil` for a log.
   var given: CKSyncEngine.State.Serialization? {
-    switch self {
-    case .nothing, .log: nil
-    case .value(let state, _), .encoded(let state): state
-    }
+    guard case .value(let state, _) = self else { return nil }
+    return state
   }
 
   /// The state in it.

@@ -271,7 +271,7 @@ final class EngineApp: CKSyncEngineDelegate {
         // What was edited since this state was made is in the next one: data that are ahead of
         // their state are no pair.
         guard persistence == .dataFirst || contents.holdsNothingBeyond(value.value) else { return }
-        held = isEvents ? .eventValue(value) : .engineValue(value)
+        held = .value(value, isEvents ? .value : .engineValue)
       }
       var model = contents.model
       model.calls = []

@@ -211,7 +211,7 @@ final class EngineDevice: SimulatedDevice {
   }
 
   /// Whether its account can be used.
-  var isUsable: Bool { account != nil && availability == .available }
+  var isUsable: Bool { account != nil && processState.availability == .available }
 
   /// Something changed on the server, and the device's engine is told so.
   func noteNews(at time: Int) {
@@ -249,11 +249,8 @@ final class EngineDevice: SimulatedDevice {
         journal.reach("restart \(kind) inFlight")
       }
     }
-    switch nextState.state {
-    case .nothing, .log: return nil
-    case .value(let state, _): return state
-    case .encoded(let state): return decoded(state.value)
-    }
+    guard case .value(let state, let kind) = nextState.state else { return nil }
+    return kind == .encoded ? decoded(state.value) : state
   }
 
   private func decoded(_ state: SyncState) -> CKSyncEngine.State.Serialization? {

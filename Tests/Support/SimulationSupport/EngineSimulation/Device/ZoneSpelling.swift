@@ -48,30 +48,29 @@ struct ZoneSpelling: Sendable {
     return zone
   }
 
-  func plain(_ error: CloudError) -> CloudError {
-    var error = error
-    error.serverRecord = error.serverRecord.map { plain($0) }
-    return error
-  }
-
   func plain<Value>(
     _ results: [ItemResult<RecordID, Value>], _ body: (Value) -> Value
   ) -> [ItemResult<RecordID, Value>] {
-    results.map { ItemResult(id: plain($0.id), plain($0.outcome, body)) }
+    results.map { $0.converted(plain($0.id), body) { plain($0) } }
   }
 
   func plain<Value>(
     _ results: [ItemResult<ZoneID, Value>], _ body: (Value) -> Value
   ) -> [ItemResult<ZoneID, Value>] {
-    results.map { ItemResult(id: plain($0.id), plain($0.outcome, body)) }
+    results.map { $0.converted(plain($0.id), body) { plain($0) } }
   }
+}
 
-  private func plain<ID, Value>(
-    _ outcome: ItemResult<ID, Value>.Outcome, _ body: (Value) -> Value
-  ) -> ItemResult<ID, Value>.Outcome {
+extension ItemResult {
+  /// The result of the item as `id` names it, with its value or the record of its error converted.
+  func converted(
+    _ id: ID, _ value: (Value) -> Value, record: (Record) -> Record
+  ) -> ItemResult {
     switch outcome {
-    case .success(let value): .success(body(value))
-    case .failure(let error): .failure(plain(error))
+    case .success(let success): return ItemResult(id: id, .success(value(success)))
+    case .failure(var error):
+      error.serverRecord = error.serverRecord.map(record)
+      return ItemResult(id: id, .failure(error))
     }
   }
 }

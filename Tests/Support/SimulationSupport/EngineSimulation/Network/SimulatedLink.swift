@@ -57,9 +57,6 @@ final class SimulatedLink: CloudTransport {
   /// The number of requests without an answer.
   var openCount: Int { contents.withLock { $0.waiting.count } }
 
-  /// The number of listeners to signals.
-  var listenerCount: Int { contents.withLock { $0.listeners.count } }
-
   func send(_ call: CloudCall) async throws(CloudError) -> CloudReply {
     let number = contents.withLock { contents in
       contents.lastNumber += 1

@@ -44,20 +44,14 @@ extension CloudOracle {
   }
 
   /// The number of a zone, however it is spelled.
-  private func zone(_ id: ZoneID) -> Int? { layout.number(of: sharing?.inward(id) ?? id) }
+  func zone(_ id: ZoneID) -> Int? { layout.number(of: sharing?.inward.plain(id) ?? id) }
 
   /// A record as the oracle keeps it.
   func plain(_ record: Record) -> Record { sharing?.plain(record) ?? record }
 
   /// The outcome of a save with its records as the oracle keeps them.
   private func plain(_ result: ItemResult<RecordID, Record>) -> ItemResult<RecordID, Record> {
-    let id = sharing?.inward(result.id) ?? result.id
-    switch result.outcome {
-    case .success(let record): return ItemResult(id: id, .success(plain(record)))
-    case .failure(var error):
-      error.serverRecord = error.serverRecord.map(plain)
-      return ItemResult(id: id, .failure(error))
-    }
+    result.converted(sharing?.inward.plain(result.id) ?? result.id, plain, record: plain)
   }
 
   // MARK: Who is in a share
@@ -65,10 +59,10 @@ extension CloudOracle {
   /// Takes over a share as the server answered it.
   private mutating func keep(_ record: Record) {
     guard var details = record.sharing,
-      let zone = sharing.flatMap({ $0.zone(ofShare: $0.inward(record.id)) })
+      let zone = sharing.flatMap({ $0.zone(ofShare: $0.inward.plain(record.id)) })
     else { return }
     details.currentParticipant = nil
-    details.root = details.root.map { sharing?.inward($0) ?? $0 }
+    details.root = details.root.map { sharing?.inward.plain($0) ?? $0 }
     var kept = plain(record)
     kept.sharing = details
     sharing?.shares[zone] = SharingModel.Share(record: kept, details: details)
@@ -140,7 +134,7 @@ extension CloudOracle {
 
   /// Whether `account` sees something of a zone of another account.
   func isThere(visited id: ZoneID, _ account: Int) -> Bool {
-    guard let sharing, let zone = layout.number(of: sharing.inward(id)) else { return false }
+    guard sharing != nil, let zone = self.zone(id) else { return false }
     return visible(zone, account, .shared) != nil
   }
 
@@ -149,13 +143,10 @@ extension CloudOracle {
   func fault(
     telling deletion: ZoneDeletion, toParticipant account: Int, since start: Int
   ) -> String? {
-    guard let sharing, let zone = layout.number(of: sharing.inward(deletion.zone)),
-      sharing.lives[account - 1][zone] > 0
+    guard let zone = self.zone(deletion.zone), let visit = sharing?.visits[account - 1][zone],
+      visit.lives > 0
     else { return "\(deletion.zone.name) is told to be gone, which was never shared" }
-    guard visible(zone, account, .shared) != nil, sharing.joinedAt[account - 1][zone] <= start
-    else {
-      return nil
-    }
+    guard visible(zone, account, .shared) != nil, visit.joinedAt <= start else { return nil }
     return "\(deletion.zone.name) is told to be gone and is shared"
   }
 
@@ -185,10 +176,10 @@ extension CloudOracle {
     var left: [Int] = []
     // A record whose parent the same request deletes would end outside of the share.
     let treesCutInto = Set(
-      request.delete.compactMap { layout.place(of: sharing.inward($0)).map(layout.zone(of:)) }
+      request.delete.compactMap { layout.place(of: sharing.inward.plain($0)).map(layout.zone(of:)) }
     ).filter { layout.treeSize(of: $0) > 0 }
     for (save, result) in zip(request.save, saved) {
-      let id = sharing.inward(save.id)
+      let id = sharing.inward.plain(save.id)
       guard let place = layout.place(of: id),
         checkPermission(
           to: place, result.error, account, isDeletion: false,
@@ -200,7 +191,7 @@ extension CloudOracle {
       rest.saved.append(plain(result))
     }
     for result in deleted {
-      let id = sharing.inward(result.id)
+      let id = sharing.inward.plain(result.id)
       if let zone = sharing.zone(ofShare: id), result.error == nil { left.append(zone) }
       guard let place = layout.place(of: id),
         checkPermission(to: place, result.error, account, isDeletion: true)

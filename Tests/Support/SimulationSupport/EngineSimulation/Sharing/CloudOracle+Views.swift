@@ -6,7 +6,7 @@ extension CloudOracle {
   mutating func checkView(
     _ request: FetchZoneChanges, _ page: ZoneChangesPage, account: Int, scope: DatabaseScope
   ) {
-    guard let sharing, let zone = layout.number(of: sharing.inward(request.zone)) else { return }
+    guard let sharing, let zone = self.zone(request.zone) else { return }
     guard let visible = visible(zone, account, scope) else {
       let isLeak = scope == .shared
       findings.report(
@@ -20,11 +20,7 @@ extension CloudOracle {
     else { return }
     var given: Set<Int> = []
     for record in page.modified where record.type != ShareDetails.recordType {
-      guard let place = layout.place(of: sharing.inward(record.id)), given.insert(place).inserted
-      else {
-        findings.report("I9", "\(record.id.name) is given twice in one page")
-        continue
-      }
+      guard let place = place(of: sharing.inward.plain(record.id), among: &given) else { continue }
       guard let expected = visible[place] else {
         findings.report(
           "I13", "account \(account) is given \(record.id.path), which is not there for it")
@@ -36,11 +32,8 @@ extension CloudOracle {
       view.records[place] = record.changeTag
     }
     for deletion in page.deleted where deletion.type != ShareDetails.recordType {
-      guard let place = layout.place(of: sharing.inward(deletion.id)), given.insert(place).inserted
-      else {
-        findings.report("I9", "\(deletion.id.name) is given twice in one page")
-        continue
-      }
+      let id = sharing.inward.plain(deletion.id)
+      guard let place = place(of: id, among: &given) else { continue }
       if visible[place] != nil {
         findings.report("I8", "\(deletion.id.name) is said to be deleted and is not")
       }
@@ -64,13 +57,11 @@ extension CloudOracle {
     _ request: FetchDatabaseChanges, _ page: DatabaseChangesPage, account: Int,
     scope: DatabaseScope
   ) {
-    guard let sharing,
+    guard sharing != nil,
       var view = view(request.since, account: account, scope: scope, zone: nil, life: 0)
     else { return }
     for id in page.modified {
-      guard let zone = layout.number(of: sharing.inward(id)),
-        let contents = contents(of: zone, account, scope)
-      else {
+      guard let zone = self.zone(id), let contents = contents(of: zone, account, scope) else {
         findings.report(
           scope == .shared ? "I13" : "I9",
           "account \(account) is given \(id.name), which is not there for it")
@@ -79,7 +70,7 @@ extension CloudOracle {
       view.zones[zone] = contents
     }
     for deletion in page.deleted {
-      guard let zone = layout.number(of: sharing.inward(deletion.zone)) else { continue }
+      guard let zone = self.zone(deletion.zone) else { continue }
       if scope == .private { checkListing(deletion, of: zone, account: account) }
       if visible(zone, account, scope) != nil {
         findings.report("I8", "\(deletion.zone.name) is said to be gone and is not")
@@ -101,7 +92,7 @@ extension CloudOracle {
 
   private func life(of zone: Int, _ account: Int, _ scope: DatabaseScope) -> Int {
     guard scope == .shared else { return databases[account - 1].zones[zone].life }
-    return sharing?.lives[account - 1][zone] ?? 0
+    return sharing?.visits[account - 1][zone].lives ?? 0
   }
 
   /// A number over what `account` sees of a zone; `nil` when it does not see the zone.

@@ -28,7 +28,7 @@ extension EngineCloud {
 
   /// The time of the last change of a shared zone, as an account sees it.
   func visitChange(of zone: Int, for account: Int) -> Int {
-    contents.withLock { $0.oracle.sharing?.changedAt[account - 1][zone] ?? 0 }
+    contents.withLock { $0.oracle.sharing?.visits[account - 1][zone].changedAt ?? 0 }
   }
 
   /// The number of times that each outcome in shared zones happened, for the tally.

@@ -5,8 +5,10 @@ extension EngineDevice {
   /// The state that the engines of one process share.
   final class ProcessState {
     var account: Int?
+    /// Whether the account that is signed in can be used.
     var availability = AccountAvailability.available
     var isOnline = true
+    /// The pushes that wait until it is online.
     var waitingPushes = 0
   }
 
@@ -18,21 +20,9 @@ extension EngineDevice {
     }
   }
 
-  /// Whether the account that is signed in can be used.
-  var availability: AccountAvailability {
-    get { processState.availability }
-    set { processState.availability = newValue }
-  }
-
   var isOnline: Bool {
     get { processState.isOnline }
     set { processState.isOnline = newValue }
-  }
-
-  /// Pushes that wait until it is online.
-  var waitingPushes: Int {
-    get { processState.waitingPushes }
-    set { processState.waitingPushes = newValue }
   }
 
   var process: EngineDevice { host ?? self }

@@ -23,19 +23,24 @@ struct SharingModel {
     var zones: [Int: UInt64] = [:]
   }
 
+  /// One account in one zone of the owner.
+  struct Visit {
+    /// The number of times that the account joined the zone.
+    var lives = 0
+    var isMounted = false
+    /// When it last joined, and when what it sees last changed, by the oracle's clock; 0 for never.
+    var (joinedAt, changedAt) = (0, 0)
+    /// A number over what it sees; 0 for nothing.
+    fileprivate var held: UInt64 = 0
+  }
+
   let layout: WorldLayout
+  /// Converts names of others to those of the zones' owner.
+  let inward: ZoneSpelling
   /// The share of each zone.
   var shares: [Share?]
-  /// The number of times that each account joined each zone, by account and zone.
-  private(set) var lives: [[Int]]
-  /// Whether each account is in each zone.
-  private(set) var isMounted: [[Bool]]
-  /// When each account last came into each zone, and what it sees of it last changed, by the
-  /// oracle's clock; 0 for never.
-  private(set) var joinedAt: [[Int]]
-  private(set) var changedAt: [[Int]]
-  /// A number over what each account sees of each zone; 0 for nothing.
-  private var held: [[UInt64]]
+  /// The visits of each account, by zone.
+  private(set) var visits: [[Visit]]
   /// The number of times that each outcome happened, for the tally.
   var counts: [String: Int] = [:]
   /// The places that each account ever saw.
@@ -45,10 +50,8 @@ struct SharingModel {
   init(layout: WorldLayout) {
     self.layout = layout
     shares = Array(repeating: nil, count: layout.zones.count)
-    lives = layout.users.map { _ in Array(repeating: 0, count: layout.zones.count) }
-    (joinedAt, changedAt) = (lives, lives)
-    held = layout.users.map { _ in Array(repeating: 0, count: layout.zones.count) }
-    isMounted = layout.users.map { _ in Array(repeating: false, count: layout.zones.count) }
+    inward = ZoneSpelling(user: layout.users[SharingOptions.owner - 1])
+    visits = layout.users.map { _ in Array(repeating: Visit(), count: layout.zones.count) }
     seen = layout.users.map { _ in [] }
   }
 
@@ -67,27 +70,29 @@ struct SharingModel {
   }
 
   /// Whether `account` sees something of `zone` in its shared database.
-  func mounts(_ zone: Int, _ account: Int) -> Bool { isMounted[account - 1][zone] }
+  func mounts(_ zone: Int, _ account: Int) -> Bool {
+    visits[account - 1][zone].isMounted
+  }
 
   /// Counts who came into which zone, after a share was changed at `time`.
   mutating func noteMembers(at time: Int) {
     for account in 1...layout.users.count {
       for zone in layout.zones.indices {
         let isIn = participant(account, in: zone) != nil
-        if isIn, !isMounted[account - 1][zone] {
-          lives[account - 1][zone] += 1
-          joinedAt[account - 1][zone] = time
+        if isIn, !visits[account - 1][zone].isMounted {
+          visits[account - 1][zone].lives += 1
+          visits[account - 1][zone].joinedAt = time
         }
-        isMounted[account - 1][zone] = isIn
+        visits[account - 1][zone].isMounted = isIn
       }
     }
   }
 
   /// Takes in what `account` sees of `zone` at `time`.
   mutating func note(_ contents: UInt64, of zone: Int, for account: Int, at time: Int) {
-    guard held[account - 1][zone] != contents else { return }
-    held[account - 1][zone] = contents
-    changedAt[account - 1][zone] = time
+    guard visits[account - 1][zone].held != contents else { return }
+    visits[account - 1][zone].held = contents
+    visits[account - 1][zone].changedAt = time
   }
 
   /// Counts what became of a participant's change.
@@ -103,19 +108,11 @@ struct SharingModel {
     return zone
   }
 
-  /// `zone` as its owner spells it.
-  func inward(_ zone: ZoneID) -> ZoneID {
-    zone.owner == layout.users[SharingOptions.owner - 1].rawValue ? ZoneID(name: zone.name) : zone
-  }
-
-  /// `id` as its owner spells it.
-  func inward(_ id: RecordID) -> RecordID { RecordID(name: id.name, zone: inward(id.zone)) }
-
   /// `record` without what differs between those who see it.
   func plain(_ record: Record) -> Record {
     var plain = record
-    plain.id = inward(record.id)
-    plain.parent = record.parent.map { inward($0) }
+    plain.id = inward.plain(record.id)
+    plain.parent = record.parent.map { inward.plain($0) }
     plain.share = nil
     plain.created?.device = nil
     plain.modified?.device = nil

@@ -26,8 +26,8 @@ extension EngineWorld {
 
   /// A device that is online again gets the pushes that it missed, as one.
   func deliverWaitingPushes(to device: EngineDevice) {
-    guard device.waitingPushes > 0 else { return }
-    device.waitingPushes = 0
+    guard device.processState.waitingPushes > 0 else { return }
+    device.processState.waitingPushes = 0
     device.retryChecker.noteCause()
     push(to: device)
   }
@@ -55,7 +55,7 @@ extension EngineWorld {
   /// The account of a device can't be used any more, or can again.
   func setAvailability(_ availability: AccountAvailability, of device: EngineDevice) {
     note("\(device.name): the account is \(availability)")
-    device.availability = availability
+    device.processState.availability = availability
     cloud.setAvailability(availability, of: device.process.number)
     post(.accountSignal(device: device.number), after: delay())
   }

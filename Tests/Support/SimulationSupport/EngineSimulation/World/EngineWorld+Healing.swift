@@ -15,7 +15,7 @@ extension EngineWorld {
     for device in devices where device.host == nil {
       launch(device.number)
       connect(device)
-      if device.availability != .available { setAvailability(.available, of: device) }
+      if device.processState.availability != .available { setAvailability(.available, of: device) }
     }
     // First every engine has to do by itself what it had a cause for: a push, a signal or a change
     // that it would not have had would hide that it does not.

@@ -84,7 +84,7 @@ extension EngineWorld {
       let device = devices[number]
       guard device.account == account, let run = device.run else { return }
       guard device.isOnline else {
-        device.waitingPushes += 1
+        device.processState.waitingPushes += 1
         return
       }
       note("\(device.name) gets a push")
@@ -135,14 +135,10 @@ extension EngineWorld {
 extension Stage {
   /// Whether a request is under way.
   var waitsForAnswer: Bool {
-    switch self {
-    case .checkingAccount, .findingSubscription, .savingSubscription, .readingDatabase,
-      .checkingZones, .readingZone, .sendingZones, .sendingRecords:
-      true
-    case .created, .dormant, .idle, .announcingFetch, .askingFetchOptions, .choosingZone,
-      .deliveringDatabase, .openingZone, .deliveringZone, .closingZone, .closingFetch,
-      .announcingSend, .deliveringZones, .askingBatch, .deliveringRecords, .closingSend, .stopped:
-      false
-    }
+    let waiting: [Stage] = [
+      .checkingAccount, .findingSubscription, .savingSubscription, .readingDatabase,
+      .checkingZones, .readingZone, .sendingZones, .sendingRecords,
+    ]
+    return waiting.contains(self)
   }
 }

@@ -16,10 +16,7 @@ extension CloudOracle {
     var given: Set<Int> = []
     var end = start.through
     for record in page.modified {
-      guard let place = layout.place(of: record.id), given.insert(place).inserted else {
-        findings.report("I9", "\(record.id.name) is given twice in one page")
-        continue
-      }
+      guard let place = place(of: record.id, among: &given) else { continue }
       let entry = databases[account - 1].entries[place]
       if entry.record != plain(record) {
         findings.report("I9", "\(record.id.name) is not given at its newest version")
@@ -30,10 +27,7 @@ extension CloudOracle {
       end = max(end, entry.changedAt)
     }
     for deletion in page.deleted {
-      guard let place = layout.place(of: deletion.id), given.insert(place).inserted else {
-        findings.report("I9", "\(deletion.id.name) is given twice in one page")
-        continue
-      }
+      guard let place = place(of: deletion.id, among: &given) else { continue }
       let entry = databases[account - 1].entries[place]
       if entry.record != nil || entry.changedAt == 0 {
         findings.report("I8", "\(deletion.id.name) is said to be deleted and is not")
@@ -53,6 +47,13 @@ extension CloudOracle {
     let floor = page.moreComing && start.floor > end ? start.floor : 0
     positions[page.token] = Position(
       account: account, zone: zone, life: model.life, through: end, floor: floor)
+  }
+
+  /// The place of a record of a page; reports one that is given twice.
+  func place(of id: RecordID, among given: inout Set<Int>) -> Int? {
+    if let place = layout.place(of: id), given.insert(place).inserted { return place }
+    findings.report("I9", "\(id.name) is given twice in one page")
+    return nil
   }
 
   /// A fetch from nothing receives a deletion only when the device made the record, or when it is

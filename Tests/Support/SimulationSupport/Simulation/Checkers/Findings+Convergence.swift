@@ -70,6 +70,19 @@ extension Findings {
         + text(value, record?.changeTag))
   }
 
+  /// Reports the zones of an account whose stored records are not those that were answered.
+  func compareStorage(
+    _ invariant: String, of account: Int, in layout: WorldLayout, answered: [Record?],
+    stored: (_ zone: Int) throws -> [Record]
+  ) rethrows {
+    for (zone, id) in layout.zones.enumerated() {
+      let expected = layout.places(of: zone).compactMap { answered[$0] }
+      if try stored(zone).sorted(by: { $0.id < $1.id }) != expected.sorted(by: { $0.id < $1.id }) {
+        report(invariant, "\(id.name) of account \(account) is stored otherwise than answered")
+      }
+    }
+  }
+
   private func text(_ value: SimulatedValue?, _ tag: ChangeTag?) -> String {
     guard let value else { return "absent" }
     return "edit \(value.sequence) at version \(tag?.rawValue ?? "none")"

@@ -5,12 +5,6 @@ import Records
 /// The server: a `CloudMachine` with its storage, behind injected refusals, with an oracle that
 /// checks every answer.
 struct MachineCloud {
-  /// The server's reaction to a request.
-  struct Outcome {
-    var answer: Result<CloudReply, CloudError>
-    var pushes: [OutgoingPush] = []
-  }
-
   private let seed: UInt64
   let layout: WorldLayout
   let findings: Findings
@@ -61,7 +55,7 @@ struct MachineCloud {
   mutating func answer(
     _ call: CloudCall, from device: Int, name: String, account: Int?, at now: Int,
     _ random: inout SeededRandom
-  ) throws -> Outcome {
+  ) throws -> CloudAnswer {
     guard isWired, let wire = JSONExchange(call, asText: seed % 8 == 1) else {
       return try carryOut(call, from: device, name: name, account: account, at: now, &random)
     }
@@ -70,20 +64,20 @@ struct MachineCloud {
     if let fault = wire.fault { findings.report("G", "\(call.requestID): \(fault)") }
     var outcome = try carryOut(
       arrived, from: device, name: name, account: account, at: now, &random)
-    let answer = wire.answer(outcome.answer)
-    if answer != outcome.answer {
+    let answer = wire.answer(outcome.result)
+    if answer != outcome.result {
       findings.report("G", "\(call.requestID): the answer arrives as another one")
     }
-    outcome.answer = answer
+    outcome.result = answer
     return outcome
   }
 
   private mutating func carryOut(
     _ call: CloudCall, from device: Int, name: String, account: Int?, at now: Int,
     _ random: inout SeededRandom
-  ) throws -> Outcome {
+  ) throws -> CloudAnswer {
     if let error = refusals.error(for: call, from: device, at: now, &random) {
-      return Outcome(answer: .failure(error))
+      return CloudAnswer(result: .failure(error))
     }
     let split = PartiallyFailingCall(call, rate: refusals.rates.partial, seed: seed)
     let caller = Caller(user: account.map { layout.users[$0 - 1] }, device: name)
@@ -96,7 +90,7 @@ struct MachineCloud {
     case .success(let reply):
       guard let account else {
         findings.report("I13", "a request without an account is answered")
-        return Outcome(answer: answer.result)
+        return CloudAnswer(result: answer.result)
       }
       if let expected = call.expectedUser, expected != caller.user {
         findings.report("I13", "a request made for another account is carried out")
@@ -105,10 +99,10 @@ struct MachineCloud {
       if !isNew, try storage.database(database(of: account))?.sequence ?? 0 != before {
         findings.report("I7", "\(call.requestID) changed something a second time")
       }
-      return Outcome(answer: .success(split.join(reply)), pushes: answer.pushes)
+      return CloudAnswer(result: .success(split.join(reply)), pushes: answer.pushes)
     case .failure(let error):
       oracle.check(refusal: error, of: split.call, account: account)
-      return Outcome(answer: .failure(error))
+      return CloudAnswer(result: .failure(error))
     }
   }
 }

@@ -75,34 +75,26 @@ struct PartiallyFailingCall {
   func join(_ reply: CloudReply) -> CloudReply {
     guard let order, let error else { return reply }
     var held = 0
-    func refusal() -> CloudError {
-      var refusal = error
-      refusal.retryAfter = waits[held % waits.count]
-      held += 1
-      return refusal
+    func whole<ID, Value>(
+      _ ids: [ID], _ results: [ItemResult<ID, Value>]
+    ) -> [ItemResult<ID, Value>] {
+      ids.map { id in
+        if let result = results.first(where: { $0.id == id }) { return result }
+        var refusal = error
+        refusal.retryAfter = waits[held % waits.count]
+        held += 1
+        return ItemResult(id: id, .failure(refusal))
+      }
     }
     switch (order, reply) {
     case (.modifyRecords(let order), .recordsModified(let saved, let deleted)):
       return .recordsModified(
-        saved: order.save.map { save in
-          saved.first { $0.id == save.id } ?? ItemResult(id: save.id, .failure(refusal()))
-        },
-        deleted: order.delete.map { id in
-          deleted.first { $0.id == id } ?? ItemResult(id: id, .failure(refusal()))
-        })
+        saved: whole(order.save.map(\.id), saved), deleted: whole(order.delete, deleted))
     case (.modifyZones(let order), .zonesModified(let saved, let deleted)):
       return .zonesModified(
-        saved: order.save.map { id in
-          saved.first { $0.id == id } ?? ItemResult(id: id, .failure(refusal()))
-        },
-        deleted: order.delete.map { id in
-          deleted.first { $0.id == id } ?? ItemResult(id: id, .failure(refusal()))
-        })
+        saved: whole(order.save, saved), deleted: whole(order.delete, deleted))
     case (.fetchZones(let order?), .zones(let results)):
-      return .zones(
-        order.map { id in
-          results.first { $0.id == id } ?? ItemResult(id: id, .failure(refusal()))
-        })
+      return .zones(whole(order, results))
     default: return reply
     }
   }

@@ -106,10 +106,6 @@ extension AppModel {
   }
 
   private mutating func wasNotSaved(_ place: Int, _ error: CloudError) {
-    if error.code.isRetriedByEngine {
-      if policy.isUntracked { calls.append(.noteUntracked) }
-      return
-    }
     switch error.code {
     case .serverRecordChanged:
       guard let record = error.serverRecord else { return }
@@ -129,14 +125,8 @@ extension AppModel {
       entries[place].tag = nil
       wantZone(layout.zone(of: place))
       wantSent(place)
-    case .batchRequestFailed:
-      if entries[place].isDirty { wantSent(place) }
-    case .limitExceeded:
-      policy.batchLimit = max(1, policy.batchLimit / 2)
-      if entries[place].isDirty { wantSent(place) }
-    case .permissionFailure where policy.visits != nil: giveUp(place)
     case .referenceViolation: hasNoParent(place)
-    default: entries[place].isBlocked = entries[place].isDirty
+    default: wasRefused(place, error.code)
     }
   }
 
@@ -150,18 +140,22 @@ extension AppModel {
   }
 
   private mutating func wasNotDeleted(_ place: Int, _ error: CloudError) {
-    if error.code.isRetriedByEngine {
-      if policy.isUntracked { calls.append(.noteUntracked) }
-      return
-    }
     switch error.code {
     case .unknownItem, .zoneNotFound, .userDeletedZone: wasDeleted(place)
-    case .batchRequestFailed:
+    case .referenceViolation: giveUp(place)
+    default: wasRefused(place, error.code)
+    }
+  }
+
+  /// A save or a deletion failed with a code that means the same for both.
+  private mutating func wasRefused(_ place: Int, _ code: CloudError.Code) {
+    switch code {
+    case _ where code.isRetriedByEngine:
+      if policy.isUntracked { calls.append(.noteUntracked) }
+    case .batchRequestFailed, .limitExceeded:
+      if code == .limitExceeded { policy.batchLimit = max(1, policy.batchLimit / 2) }
       if entries[place].isDirty { wantSent(place) }
-    case .limitExceeded:
-      policy.batchLimit = max(1, policy.batchLimit / 2)
-      if entries[place].isDirty { wantSent(place) }
-    case .permissionFailure where policy.visits != nil, .referenceViolation: giveUp(place)
+    case .permissionFailure where policy.visits != nil: giveUp(place)
     default: entries[place].isBlocked = entries[place].isDirty
     }
   }

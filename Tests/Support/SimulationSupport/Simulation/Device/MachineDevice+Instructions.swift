@@ -4,19 +4,17 @@ import SyncMachine
 
 /// Carrying out the machine's instructions, one a step.
 extension MachineDevice {
-  /// The result of a step of the device.
-  enum Outcome {
-    case nothing
-    case send(OutgoingRequest)
-  }
-
   /// One step: the app returns from what it is busy with, or the machine is asked what to do.
-  func step(at now: Int, _ journal: WorldJournal, _ random: inout SeededRandom) -> Outcome {
+  ///
+  /// - Returns: A request to send, if there is one.
+  func step(
+    at now: Int, _ journal: WorldJournal, _ random: inout SeededRandom
+  ) -> OutgoingRequest? {
     if let callback {
       finish(callback, at: now)
-      return .nothing
+      return nil
     }
-    guard machine != nil else { return .nothing }
+    guard machine != nil else { return nil }
     isRunnable = true
     wakeAt = nil
     let pending = fault.bug == .keepPendingAfterSwitch ? machine?.state.records.pending ?? [] : []
@@ -44,7 +42,7 @@ extension MachineDevice {
       case .modifyRecords(let records): report([checker.fault(sending: records)].compactMap { $0 })
       default: break
       }
-      return .send(request)
+      return request
     case .abandon(let token):
       if currentRequest == token.number { currentRequest = nil }
     case .finish(let waiters, _):
@@ -53,7 +51,7 @@ extension MachineDevice {
       }
     case .wait(let deadline): rest(until: deadline, at: now)
     }
-    return .nothing
+    return nil
   }
 
   /// The machine's next instruction, after its writes; the result of a write is an input.

@@ -55,31 +55,19 @@ extension MachineDevice {
     currentRequest = nil
     app.calls = []
     switch persistence {
-    case .together:
-      guard let index = chooseKept(&random) else {
-        app = emptyApp
-        return SyncState()
+    case .together, .dataFirst:
+      let chosen = chooseKept(&random)
+      if persistence == .together {
+        app = chosen?.app ?? emptyApp
+      } else {
+        app.forgetConfirmed(except: chosen?.app.confirmedZones ?? [])
       }
-      kept.removeSubrange((index + 1)...)
-      app = kept[index].app
-      return kept[index].state
-    case .dataFirst:
-      guard let index = chooseKept(&random) else {
-        app.forgetConfirmed()
-        return SyncState()
-      }
-      kept.removeSubrange((index + 1)...)
-      app.forgetConfirmed(except: kept[index].app.confirmedZones)
-      return kept[index].state
+      return chosen?.state ?? SyncState()
     case .stateLog:
       let cut = random.chance(0.5) ? log.count : random.number(in: durableLog...log.count)
-      var restored = logBase
-      for change in log[..<cut] { restored.apply(change) }
-      if cut == log.count, !restored.agrees(with: state) {
-        findings.report(
-          "I11",
-          "\(name): the state log gives another state than the machine had: "
-            + restored.difference(from: state))
+      var restored = replayed(cut)
+      if cut == log.count {
+        compare(restored, with: state, "I11", "gives another state than the machine had")
       }
       if let kept = stateAfterPowerCut() { restored = kept }
       if let loss = checker.pendingChanges.loss(in: restored) {
@@ -89,9 +77,12 @@ extension MachineDevice {
     }
   }
 
-  private func chooseKept(_ random: inout SeededRandom) -> Int? {
+  /// One of the stored pairs; those after it are lost.
+  private func chooseKept(_ random: inout SeededRandom) -> (app: AppModel, state: SyncState)? {
     guard !kept.isEmpty else { return nil }
-    return random.chance(0.7) ? kept.count - 1 : random.below(kept.count)
+    let index = random.chance(0.7) ? kept.count - 1 : random.below(kept.count)
+    kept.removeSubrange((index + 1)...)
+    return kept[index]
   }
 
   /// A state update: the app keeps what it is told to keep, or not.
@@ -107,19 +98,27 @@ extension MachineDevice {
     case .stateLog:
       durableLog = log.count
       guard log.count > 40 else { return }
-      var replayed = logBase
-      for change in log { replayed.apply(change) }
-      if !replayed.agrees(with: machine.state) {
-        findings.report(
-          "I11",
-          "\(name): the state log gives another state than the machine has: "
-            + replayed.difference(from: machine.state))
-      }
+      compare(
+        replayed(log.count), with: machine.state, "I11", "gives another state than the machine has")
       logBase = (try? SyncState(decoding: machine.state.encoded())) ?? SyncState()
       log = []
       durableLog = 0
       withFileLog { try $0.replace(with: logBase) }
     }
+  }
+
+  /// The state that the first `count` steps of the log lead to.
+  private func replayed(_ count: Int) -> SyncState {
+    log[..<count].reduce(into: logBase) { $0.apply($1) }
+  }
+
+  /// Reports a state of the log that is not the expected one.
+  private func compare(
+    _ state: SyncState?, with expected: SyncState, _ invariant: String, _ fault: String
+  ) {
+    if state?.agrees(with: expected) == true { return }
+    let difference = state?.difference(from: expected) ?? "everything"
+    findings.report(invariant, "\(name): the state log \(fault): \(difference)")
   }
 
   // MARK: The log as a file
@@ -157,27 +156,15 @@ extension MachineDevice {
   private func beginFileLog(with state: SyncState) {
     withFileLog { file in
       guard let kept = try file.open() else { return try file.replace(with: state) }
-      if !kept.agrees(with: state) {
-        findings.report(
-          "I18",
-          "\(name): the state log begins with another state: "
-            + kept.difference(from: state))
-      }
+      compare(kept, with: state, "I18", "begins with another state")
     }
   }
 
   /// The state in the file after a power cut: it contains every appended step.
   private func stateAfterPowerCut() -> SyncState? {
     withFileLog { file -> SyncState? in
-      var all = logBase
-      for change in log { all.apply(change) }
       let kept = try file.afterPowerCut()
-      if kept?.agrees(with: all) != true {
-        findings.report(
-          "I18",
-          "\(name): the state log lost what it had acknowledged: "
-            + (kept.map { $0.difference(from: all) } ?? "everything"))
-      }
+      compare(kept, with: replayed(log.count), "I18", "lost what it had acknowledged")
       return kept
     } ?? nil
   }

@@ -10,11 +10,15 @@ extension MachineDevice {
     return Waiter(number: lastWaiter)
   }
 
-  /// An operation may have been cancelled: its answer is ignored.
-  func noteInterruption() {
-    if let stage = machine?.stage, stage == .closingFetch || stage == .closingSend {
+  /// Calls the machine, if it runs.
+  ///
+  /// - Parameter mayInterrupt: Whether it may cancel an operation, whose answer is then ignored.
+  func tell(mayInterrupt: Bool = false, _ call: (inout SyncMachine?) -> Void) {
+    call(&machine)
+    if mayInterrupt, let stage = machine?.stage, stage == .closingFetch || stage == .closingSend {
       currentRequest = nil
     }
+    moved()
   }
 
   /// Calls the machine, which must deliver nothing while the app is busy.

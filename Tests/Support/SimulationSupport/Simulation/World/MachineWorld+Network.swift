@@ -25,9 +25,9 @@ extension MachineWorld {
       let outcome = try cloud.answer(
         call, from: sender.device, name: devices[sender.device].name, account: account, at: now,
         &random)
-      journal.mix(outcome.answer.summary)
-      note("server answers \(call.requestID): \(outcome.answer.summary)")
-      if isAnswered { reply(outcome.answer, to: sender) }
+      journal.mix(outcome.result.summary)
+      note("server answers \(call.requestID): \(outcome.result.summary)")
+      if isAnswered { reply(outcome.result, to: sender) }
       push(outcome.pushes)
     case .answer(let answer, let sender):
       let device = devices[sender.device]
@@ -45,9 +45,7 @@ extension MachineWorld {
       guard device.isRunning else { return }
       note("\(device.name) hears that the account may have changed")
       device.retryChecker.noteAccountSignal()
-      device.machine?.accountSignalled(now: moment)
-      device.noteInterruption()
-      device.moved()
+      device.tell(mayInterrupt: true) { $0?.accountSignalled(now: moment) }
     case .launch(let number): launch(number)
     case .pause: break
     }
@@ -65,32 +63,26 @@ extension MachineWorld {
 
   // MARK: What devices are told
 
-  func push(to device: MachineDevice) {
-    device.machine?.serverChanged(now: moment)
-    device.moved()
-  }
+  func push(to device: MachineDevice) { device.tell { $0?.serverChanged(now: moment) } }
 
   func tellNetworkReturned(to device: MachineDevice) {
-    device.machine?.networkReturned(now: moment)
-    device.moved()
+    device.tell { $0?.networkReturned(now: moment) }
   }
 
   func cancelOperations(of device: MachineDevice) {
-    device.machine?.cancelOperations(waiter: device.newWaiter(), now: moment)
-    device.noteInterruption()
-    device.moved()
+    device.tell(mayInterrupt: true) {
+      $0?.cancelOperations(waiter: device.newWaiter(), now: moment)
+    }
   }
 
   func fetch(_ device: MachineDevice, _ scope: FetchScope) {
     let context = FetchContext(reason: .manual, options: FetchOptions(scope: scope))
-    device.machine?.fetch(context, waiter: device.newWaiter())
-    device.moved()
+    device.tell { $0?.fetch(context, waiter: device.newWaiter()) }
   }
 
   func send(_ device: MachineDevice, _ scope: SendScope) {
     let context = SendContext(reason: .manual, scope: scope)
-    device.machine?.send(context, waiter: device.newWaiter())
-    device.moved()
+    device.tell { $0?.send(context, waiter: device.newWaiter()) }
   }
 
   func crash(_ device: MachineDevice) {

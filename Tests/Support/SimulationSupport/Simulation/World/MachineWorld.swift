@@ -143,8 +143,8 @@ final class MachineWorld: World {
     let device = devices[number]
     journal.mix(number)
     let isBusy = device.callback != nil
-    let outcome = device.step(at: now, journal, &random)
+    let request = device.step(at: now, journal, &random)
     if !isBusy { note("\(device.name) \(device.summary)") }
-    if case .send(let request) = outcome { send(request, from: device) }
+    if let request { send(request, from: device) }
   }
 }

@@ -80,16 +80,9 @@ extension World {
   /// The oracle, with which devices are compared, agrees with the stored records.
   private func checkStorage() throws {
     for account in 1...options.accountCount {
-      let expected = records(for: account, .private)
-      for zone in layout.zones.indices {
-        let stored = try storedRecords(in: zone, of: account)
-        let answered = layout.places(of: zone).compactMap { expected[$0] }
-        if stored.sorted(by: { $0.id < $1.id }) != answered.sorted(by: { $0.id < $1.id }) {
-          findings.report(
-            "I2",
-            "\(layout.zones[zone].name) of account \(account) is stored otherwise than answered")
-        }
-      }
+      try findings.compareStorage(
+        "I2", of: account, in: layout, answered: records(for: account, .private)
+      ) { zone in try storedRecords(in: zone, of: account) }
     }
   }
 }

@@ -1,0 +1,36 @@
+public import Foundation
+
+extension Date {
+  /// The nearest whole millisecond, which a record's date holds; always the same number for the
+  /// same one.
+  public var wholeMilliseconds: Date {
+    Date(timeIntervalSince1970: (timeIntervalSince1970 * 1_000).rounded() / 1_000)
+  }
+}
+
+extension UUID {
+  /// Whether this ID comes before `other`, in the order of their texts.
+  ///
+  /// Compares the bytes: the same order as that of the texts, which would cost two strings for
+  /// every comparison.
+  public func precedes(_ other: UUID) -> Bool {
+    withUnsafeBytes(of: uuid) { first in
+      withUnsafeBytes(of: other.uuid) { second in first.lexicographicallyPrecedes(second) }
+    }
+  }
+}
+
+extension String {
+  /// Whether both texts are the same bytes; `==` also takes texts for equal that only read so.
+  public func hasSameBytes(as other: String) -> Bool {
+    let (first, second) = (self.utf8, other.utf8)
+    guard first.count == second.count else { return false }
+    let isSame = first.withContiguousStorageIfAvailable { first in
+      second.withContiguousStorageIfAvailable { second in
+        guard let start = first.baseAddress, let other = second.baseAddress else { return true }
+        return memcmp(start, other, first.count) == 0
+      }
+    }
+    return (isSame ?? nil) ?? first.elementsEqual(second)
+  }
+}

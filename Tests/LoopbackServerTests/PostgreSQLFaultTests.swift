@@ -1,0 +1,124 @@
+#if PostgreSQL
+  import CloudMachine
+  import CloudProtocol
+  import PostgreSQL
+  import Records
+  import Testing
+  import VerificationSupport
+
+  @testable import LoopbackServer
+
+  /// Faults that the soak of several servers found, each by itself.
+  @Suite("PostgreSQL: faults")
+  struct PostgreSQLFaultTests {
+    private static let zone = ZoneID(name: "notes")
+
+    private func save(_ name: String, by device: LoopbackDevice) async throws {
+      let record = Record(id: RecordID(name: name, zone: Self.zone), type: "Note")
+      _ = try await device.send(
+        CloudCall(
+          container: "c", database: .private, requestID: name,
+          request: .modifyRecords(ModifyRecords(save: [RecordSave(record)]))))
+    }
+
+    private func phone(on server: LoopbackServer) async throws -> LoopbackDevice {
+      let phone = server.device("phone", signedInAs: "alice")
+      _ = try await phone.send(
+        CloudCall(
+          container: "c", database: .private, requestID: "zone",
+          request: .modifyZones(ModifyZones(save: [Self.zone]))))
+      return phone
+    }
+
+    @Test("An answer from a receipt whose commit is not confirmed is unknown, as the first one was")
+    func unconfirmedReceiptIsUnknown() async throws {
+      let database = try TemporaryDatabase()
+      let server = try LoopbackServer(postgreSQL: database.address)
+      let phone = try await phone(on: server)
+      try await save("a", by: phone)
+      // Each transaction that locks a database commits with a warning, as without a standby.
+      try database.execute([
+        "CREATE TABLE cloudsync.marks (number bigint)",
+        """
+        CREATE FUNCTION cloudsync.mark() RETURNS trigger LANGUAGE plpgsql AS
+        'BEGIN INSERT INTO cloudsync.marks VALUES (1); RETURN NEW; END'
+        """,
+        """
+        CREATE FUNCTION cloudsync.warn() RETURNS trigger LANGUAGE plpgsql AS
+        'BEGIN RAISE WARNING ''not replicated''; RETURN NULL; END'
+        """,
+        """
+        CREATE TRIGGER marks BEFORE INSERT ON cloudsync.databases
+        FOR EACH ROW EXECUTE FUNCTION cloudsync.mark()
+        """,
+        """
+        CREATE CONSTRAINT TRIGGER warns AFTER INSERT ON cloudsync.marks
+        DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cloudsync.warn()
+        """,
+      ])
+      for name in ["b", "b", "a"] {
+        let error = await #expect(throws: CloudError.self) { try await save(name, by: phone) }
+        #expect(error?.code == .serviceUnavailable && error?.retryAfter != nil)
+        #expect(error?.message.contains("unknown") == true, "\(error?.message ?? "")")
+      }
+      try database.execute(["DROP TRIGGER marks ON cloudsync.databases"])
+      for name in ["b", "a"] { try await save(name, by: phone) }
+      server.close()
+      #expect(database.otherConnections == [])
+    }
+
+    @Test("The name of an account is found after all connections were lost")
+    func accountIsFoundAfterLostConnections() async throws {
+      let database = try TemporaryDatabase()
+      let servers = try (0..<2).map { _ in
+        try LoopbackServer(postgreSQL: database.address, connections: 1)
+      }
+      let user = try servers[0].user(of: "alice")
+      #expect(try servers[1].user(of: "bob") != user)
+      try database.execute([
+        """
+        SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid()
+        """
+      ])
+      #expect(try servers[1].user(of: "alice") == user)
+      for server in servers { server.close() }
+      #expect(database.otherConnections == [])
+    }
+
+    @Test("A transaction whose client went silent is ended by the database, with its locks")
+    func silentTransactionIsEnded() throws {
+      let database = try TemporaryDatabase()
+      let silent = try PostgreSQLConnection(database.address, patience: .milliseconds(200))
+      try silent.execute([
+        "CREATE TABLE counts (number bigint)", "INSERT INTO counts VALUES (1)",
+      ])
+      try silent.execute(["BEGIN", "UPDATE counts SET number = 2"])
+      let other = try PostgreSQLConnection(database.address, patience: .seconds(60))
+      try other.execute(["UPDATE counts SET number = number + 10"])
+      let number = try other.run([PostgreSQLStatement("SELECT number FROM counts")])[0]
+        .first { try $0.integer(0) }
+      #expect(number == 11)
+      let error = #expect(throws: PostgreSQLError.self) { try silent.execute(["COMMIT"]) }
+      #expect(error?.isConnectionLost == true)
+      #expect(silent.isClosed)
+    }
+
+    @Test("A commit that the database turns into a rollback is no success")
+    func commitOfFailedTransactionFails() throws {
+      let database = try TemporaryDatabase()
+      let storage = try PostgreSQLStorage(database.address)
+      let account = AccountRow(name: "alice", user: UserID("_a"))
+      #expect(throws: (any Error).self) {
+        try storage.transaction {
+          try storage.commit([.putAccount(account)])
+          // The change is sent with the next read; one that fails then fails the transaction.
+          _ = try storage.account(named: "bob")
+          _ = try? storage.read("SELECT nothing FROM nowhere", [])
+        }
+      }
+      #expect(try storage.account(named: "alice") == nil)
+      try storage.close()
+    }
+  }
+#endif
