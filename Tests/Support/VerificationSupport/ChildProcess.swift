@@ -34,8 +34,7 @@ package final class ChildProcess: Sendable {
     greeting = String(decoding: line, as: UTF8.self).split(whereSeparator: \.isWhitespace)
       .map(String.init)
     if line.last != UInt8(ascii: "\n") {
-      close(input.writing)
-      waitpid(id, nil, 0)
+      try? input.fileHandleForWriting.close()
       throw ToolError("the child process did not start")
     }
   }
