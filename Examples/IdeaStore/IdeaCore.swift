@@ -17,7 +17,7 @@ final class IdeaCore: Sendable {
     var sweeps = false
     /// Whether a person asked: then what was given up is tried again.
     var isByHand = false
-    /// Whether something happened, so that the retry plan begins anew.
+    /// Whether something happened, so that the retry plan starts over.
     var isFresh = false
     /// Records a push named.
     var names: Set<String> = []

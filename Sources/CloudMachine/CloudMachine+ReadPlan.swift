@@ -1,7 +1,7 @@
 package import CloudProtocol
 package import Records
 
-/// What requests are going to read.
+/// Plans of the rows that requests are going to read.
 extension CloudMachine {
   /// Tells the storage what `begin` is going to read for a call.
   ///

@@ -1,6 +1,6 @@
 public import Records
 
-/// What a transaction is about to read, so that a storage far away can read all of it at once.
+/// The rows that a transaction is about to read, so that a remote storage can read all at once.
 ///
 /// A plan is a hint: rows that it does not name may be read as well, and rows that it names may not
 /// be needed.

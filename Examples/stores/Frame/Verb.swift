@@ -77,7 +77,7 @@ struct Verb: Sendable {
 
 /// Makes the verbs that run on an app of the device.
 struct Verbs<App: StoreApp>: Sendable {
-  /// What a verb does before it runs on the opened app.
+  /// The step of a verb before it runs on the opened app.
   enum Access: Sendable {
     /// Nothing: it uses only the data on the device.
     case device
