@@ -185,7 +185,7 @@ final class IdeaCore: Sendable {
     state.unwrittenLog = Array((state.unwrittenLog + [entry]).suffix(IdeaLogEntry.limit))
   }
 
-  /// Asks for a pass because something happened, so that the retry plan begins anew.
+  /// Asks for a pass because something happened, so that the retry plan starts over.
   func ask(
     _ state: inout State, fetching: Bool = false, isFresh: Bool = true,
     _ body: (inout Wants) -> Void = { _ in }

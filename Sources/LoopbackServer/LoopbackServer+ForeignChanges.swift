@@ -20,7 +20,7 @@ extension LoopbackServer {
   /// Sends pushes for the changes in certain databases by another process; in all that devices
   /// here look at if none is named.
   func check(_ databases: [DatabaseID]) {
-    // What fails now is checked again at the next tick.
+    // A check that fails is repeated at the next tick.
     guard !databases.isEmpty else { return _ = try? checkForForeignChanges() }
     if let pushes = try? executor.foreignPushes(in: databases, to: pushDispatcher.accounts) {
       pushDispatcher.send(pushes)

@@ -202,7 +202,7 @@ struct DemoDevice: Sendable {
     Dictionary(uniqueKeysWithValues: apps.map { (type(of: $0).name, $0.seen) })
   }
 
-  /// What identifies the user's data, of all apps.
+  /// The names and texts by which the user's data can be recognized, of all apps.
   var traces: Traces {
     apps.reduce(into: Traces(names: [], texts: [])) { all, app in
       let traces = app.traces

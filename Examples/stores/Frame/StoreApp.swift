@@ -42,7 +42,7 @@ protocol StoreApp: Sendable {
   /// The content of the app, which must be equal to the byte on all devices of the account.
   var seen: RecordTable { get }
 
-  /// What identifies the user's data.
+  /// The names and texts by which the user's data can be recognized.
   var traces: Traces { get }
 }
 

@@ -12,7 +12,7 @@ struct StaticPage: Sendable {
   let style: String
   /// The frame that the script fills in, without script and style.
   let markup: String
-  /// What the content security policy allows besides the script, the style and the server.
+  /// The directives of the content security policy besides those for the page's own parts.
   let allowed: [String]
 
   /// Creates a page of parts in UTF-8.

@@ -102,7 +102,7 @@ final class AcceptedSignatures: Sendable {
   func add(_ signature: String, until end: Double, now: Double) throws(CloudError) {
     try ends.withLock { (ends) throws(CloudError) in
       guard ends[signature] == nil else {
-        throw .refused("the request was received before; sign each request anew")
+        throw .refused("the request was received before; each request needs a new signature")
       }
       if ends.count >= most { ends = ends.filter { $0.value >= now } }
       guard ends.count < most else {

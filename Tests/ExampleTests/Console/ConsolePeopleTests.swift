@@ -5,6 +5,23 @@ extension ConsoleSuite {
   /// Works with accounts and shares in the console; see `ConsoleWorld` for what it needs.
   @Suite("Accounts and shares in the console")
   struct ConsolePeopleTests {
+    /// Makes a zone with a record, and shares the record.
+    private func shareList(in world: ConsoleWorld) async throws {
+      let body = #"""
+        {"operations":[{"operationType":"create","zone":{"zoneID":{"zoneName":"shop"}}}]}
+        """#
+      #expect(try await world.cloud.post("zones/modify", Data(body.utf8)).status == 200)
+      let page = world.browser
+      try await page.click("nav a", "shop")
+      try await page.wait(for: "says('main h2', '0 records')")
+      try await page.click("button", "New record")
+      try await page.fill("input", "Record type", with: "List")
+      try await page.fill("input", "Record name", with: "groceries")
+      try await page.click("button", "Create")
+      try await page.click("button", "Share")
+      try await page.wait(for: "place('button', 'Invite')")
+    }
+
     @Test("An account is added, its web token works, and another account accepts a share")
     func accountsAreAddedAndAcceptShares() async throws {
       try await ConsoleWorld.run(["bread"]) { world in
@@ -26,19 +43,7 @@ extension ConsoleSuite {
         try await page.wait(for: "says('#tree', 'bob · private')")
         try await page.picture("accounts")
 
-        let zone = Data(
-          #"""
-          {"operations":[{"operationType":"create","zone":{"zoneID":{"zoneName":"shop"}}}]}
-          """#.utf8)
-        #expect(try await world.cloud.post("zones/modify", zone).status == 200)
-        try await page.click("nav a", "shop")
-        try await page.wait(for: "says('main h2', '0 records')")
-        try await page.click("button", "New record")
-        try await page.fill("input", "Record type", with: "List")
-        try await page.fill("input", "Record name", with: "groceries")
-        try await page.click("button", "Create")
-        try await page.click("button", "Share")
-        try await page.wait(for: "place('button', 'Invite')")
+        try await shareList(in: world)
         // An account that was not invited can't accept.
         #expect(try await page.texts(".share button") == ["Invite"])
         try await page.wait(for: "says('.share', 'does not lead to this server')")
@@ -87,18 +92,7 @@ extension ConsoleSuite {
         try await page.fill("#accountName", with: "bob")
         try await page.press("Enter")
         try await page.wait(for: "says('#accountNote', 'The account bob exists already.')")
-        let body = #"""
-          {"operations":[{"operationType":"create","zone":{"zoneID":{"zoneName":"shop"}}}]}
-          """#
-        #expect(try await world.cloud.post("zones/modify", Data(body.utf8)).status == 200)
-        try await page.click("nav a", "shop")
-        try await page.wait(for: "says('main h2', '0 records')")
-        try await page.click("button", "New record")
-        try await page.fill("input", "Record type", with: "List")
-        try await page.fill("input", "Record name", with: "groceries")
-        try await page.click("button", "Create")
-        try await page.click("button", "Share")
-        try await page.wait(for: "place('button', 'Invite')")
+        try await shareList(in: world)
         #expect(try await page.texts(".share button") == ["Invite"])
         try await page.choose(
           "select", "Permission of everybody", "everybody with the link may read")

@@ -71,14 +71,14 @@ extension Store {
       try output.result(Row(board).document, "joined \(printable(board.title)), \(board.id)")
     }
     verb(
-      "revoke BOARD USER", "take somebody out of a leaderboard of yours", access: .server, board,
+      "revoke BOARD USER", "remove a user from one of your leaderboards", access: .server, board,
       .word("whom to take out")
     ) { app, output, board, user in
       try await app.social.revoke(user, from: try app.boardID(board))
       try output.result(["revoked": user], "\(printable(user)) is out of \(printable(board))")
     }
     verb(
-      "leave BOARD", "leave somebody else's leaderboard, with your scores", access: .server, board
+      "leave BOARD", "leave another user's leaderboard, with your scores", access: .server, board
     ) { app, output, board in
       try await app.social.leave(try app.boardID(board))
       try output.result(["left": board], "you left \(printable(board))")
