@@ -20,58 +20,60 @@ struct NameRules {
 
   /// The error of an invalid subscription ID; `nil` when it is valid.
   func faultOfSubscriptionName(_ name: String) -> CloudError? {
-    let bytes = name.utf8
-    guard !bytes.isEmpty, bytes.count <= limits.nameLength,
-      bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7f })
-    else {
-      return CloudError(
-        .invalidArguments,
-        "a subscription ID needs 1 to \(limits.nameLength) printable ASCII characters")
+    guard isPrintable(name) else {
+      return error(
+        name, "a subscription ID", "1 to \(limits.nameLength) printable ASCII characters")
     }
     return nil
   }
 
   /// The error of an invalid record type; `nil` when it is valid.
   func faultOfRecordType(_ type: String) -> CloudError? {
-    let bytes = type.utf8
-    guard let first = bytes.first, isLetter(first), bytes.count <= limits.nameLength,
-      bytes.allSatisfy({ isLetter($0) || isDigit($0) || $0 == UInt8(ascii: "_") })
-    else {
-      return CloudError(
-        .invalidArguments,
-        "a record type needs 1 to \(limits.nameLength) ASCII letters, digits or underscores, "
-          + "a letter first")
-    }
-    return nil
+    fault(of: type, "a record type", length: limits.nameLength) { _ in false }
   }
 
   /// The error of an invalid field name; `nil` when it is valid.
   func faultOfFieldKey(_ key: String) -> CloudError? {
-    let bytes = key.utf8
-    guard let first = bytes.first, isLetter(first), bytes.count <= limits.keyLength,
+    fault(of: key, "a field name", length: limits.keyLength) { $0 == UInt8(ascii: "$") }
+  }
+
+  /// The error of a name that needs a letter first, and then letters, digits, underscores or what
+  /// else is `allowed`.
+  private func fault(
+    of name: String, _ what: String, length: Int, allowed: (UInt8) -> Bool
+  ) -> CloudError? {
+    let bytes = name.utf8
+    guard let first = bytes.first, isLetter(first), bytes.count <= length,
       bytes.allSatisfy({
-        isLetter($0) || isDigit($0) || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "$")
+        isLetter($0) || isDigit($0) || $0 == UInt8(ascii: "_") || allowed($0)
       })
     else {
-      return CloudError(
-        .invalidArguments,
-        "a field name needs 1 to \(limits.keyLength) ASCII letters, digits or underscores, "
-          + "a letter first")
+      return error(
+        name, what, "1 to \(length) ASCII letters, digits or underscores, a letter first")
     }
     return nil
   }
 
   private func fault(of name: String, _ what: String) -> CloudError? {
-    let bytes = name.utf8
-    guard let first = bytes.first, first != UInt8(ascii: "_"), bytes.count <= limits.nameLength,
-      bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7f })
-    else {
-      return CloudError(
-        .invalidArguments,
-        "a \(what) needs 1 to \(limits.nameLength) printable ASCII characters and must not start "
-          + "with an underscore")
+    guard isPrintable(name), name.utf8.first != UInt8(ascii: "_") else {
+      return error(
+        name, "a \(what)",
+        "1 to \(limits.nameLength) printable ASCII characters and no underscore first")
     }
     return nil
+  }
+
+  /// The error that shows the beginning of a name, and says what is needed.
+  private func error(_ name: String, _ what: String, _ needed: String) -> CloudError {
+    let start = name.prefix(64)
+    let shown = start.endIndex == name.endIndex ? "'\(start)'" : "'\(start)…'"
+    return CloudError(.invalidArguments, "\(shown) is not \(what): it needs \(needed)")
+  }
+
+  private func isPrintable(_ name: String) -> Bool {
+    let bytes = name.utf8
+    return !bytes.isEmpty && bytes.count <= limits.nameLength
+      && bytes.allSatisfy { $0 >= 0x20 && $0 < 0x7f }
   }
 
   private func isLetter(_ byte: UInt8) -> Bool {

@@ -1,6 +1,7 @@
-import CommandLineKit
 import Synchronization
 import Testing
+
+@testable import CommandLineKit
 
 @Suite("Progress on a terminal")
 struct ProgressTests {
@@ -54,5 +55,29 @@ struct ProgressTests {
     quick.show(ProgressLine("sent", "change", done: 1))
     quick.end()
     #expect(drawn.withLock { $0.count } == texts.count, "what takes no time leaves no mark")
+  }
+
+  @Test("Progress on bytes has the rate, and the time that is left if it is known how much is done")
+  func progressOnBytesHasRateAndTimeLeft() {
+    let now = Mutex(Duration.seconds(100))
+    let output = Output(isJSON: true)
+    func line(of total: Int?, _ steps: [(at: Int, bytes: Int, fraction: Double?)]) -> [String?] {
+      now.withLock { $0 = .seconds(100) }
+      var progress = ByteProgress("sent", of: total, output) { now.withLock { $0 } }
+      return steps.map { step in
+        now.withLock { $0 = .seconds(100) + .milliseconds(step.at) }
+        return progress.counted(step.bytes, fraction: step.fraction)
+      }
+    }
+    #expect(
+      line(of: 4_000, [(1_000, 900, nil), (2_000, 100, nil), (2_050, 1, nil), (2_200, 1_199, nil)])
+        == [
+          nil, "sent 1.0 kB of 4.0 kB · 500 B/s · 6 s left", nil,
+          "sent 2.2 kB of 4.0 kB · 999 B/s · 2 s left",
+        ])
+    #expect(line(of: nil, [(4_000, 400, nil)]) == ["sent 400 B · 100 B/s"])
+    #expect(line(of: nil, [(4_000, 400, 0.25)]) == ["sent 400 B · 100 B/s · 12 s left"])
+    // The end is no time that is left.
+    #expect(line(of: 400, [(4_000, 400, nil)]) == ["sent 400 B of 400 B · 100 B/s"])
   }
 }

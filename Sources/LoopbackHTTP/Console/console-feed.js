@@ -156,10 +156,19 @@ function start() {
     event.preventDefault();
     at('main').focus();
   });
-  addEventListener('hashchange', () => {
+  addEventListener('beforeunload', event => { if (isEdited()) event.preventDefault(); });
+  addEventListener('hashchange', async ({oldURL}) => {
     if (new URLSearchParams(location.hash.slice(1)).get('token') !== null) {
       takeToken();
       open();
+      return;
+    }
+    if (isEdited()) {
+      const target = location.hash;
+      history.replaceState(null, '', new URL(oldURL).hash);
+      if (!await mayClose()) return;
+      closeForm();
+      location.hash = target;
       return;
     }
     state.pages = 1;

@@ -302,9 +302,9 @@ function recordForm(place, record, types, done) {
   const form = make('form', {class: 'card', 'aria-label': record ? 'Edit record' : 'New record'},
     head, fields.element, newFieldRow(field => fields.add({...field, isNew: true}, true)), wrong,
     make('div', {class: 'row'}, save, button('Cancel', '', {}, async () => {
-      if (fields.isChanged && !await sure('Discard the changes in this form?', 'Discard')) return;
-      done(null);
+      if (await mayClose()) done(null);
     }), make('span', {class: 'dim'}, 'as ', nameOf(actor(place) || 'nobody'))));
+  form.isEdited = () => fields.isChanged || Boolean(!record && (type.value || name.value));
   form.addEventListener('submit', async event => {
     event.preventDefault();
     wrong.textContent = '';

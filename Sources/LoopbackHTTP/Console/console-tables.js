@@ -150,7 +150,20 @@ function prepareFinder() {
     at('recordName').value = '';
   });
   at('create').addEventListener('click', () => openForm(null));
-  for (const id of ['newZone', 'firstZone']) at(id).addEventListener('click', openZoneForm);
+  for (const id of ['newZone', 'firstZone']) {
+    at(id).addEventListener('click', async () => { if (await mayClose()) openZoneForm(); });
+  }
+}
+
+// Whether the open form was edited.
+function isEdited() {
+  const form = at('form').firstElementChild;
+  return Boolean(form && form.isEdited && form.isEdited());
+}
+
+// Asks before an edit is lost.
+async function mayClose() {
+  return !isEdited() || sure('Discard the changes in this form?', 'Discard');
 }
 
 // The form for a new record or a changed one; a refresh leaves it alone.

@@ -51,9 +51,11 @@ struct Archives: Sendable {
     _ control: any ControlInterface, _ output: Output, to sink: ([UInt8]) throws -> Void
   ) async throws {
     guard let file = control as? FileControl else {
-      return try sink(try await control.send(.get("export")))
+      let words = Transfer.Words(
+        waiting: "waiting for the server's archive", received: "exported")
+      return try sink(try await control.send(.get("export"), showing: words, output))
     }
-    let progress = Progress("exported", output)
+    var progress = ByteProgress("exported", output)
     defer { progress.end() }
     let total = try file.server.archiveLineCount()
     var lines = 0
@@ -82,7 +84,7 @@ struct Archives: Sendable {
   private func fill(_ path: String, from lines: ArchiveLines, _ output: Output) async throws {
     let isNew = !FileManager.default.fileExists(atPath: path)
     let server = try ServerData.open(path, create: true)
-    let progress = Progress("imported", of: lines.byteCount, output)
+    var progress = ByteProgress("imported", of: lines.byteCount, output)
     do {
       defer { progress.end() }
       try lines.fill(server) { progress.add($0) }
@@ -96,11 +98,12 @@ struct Archives: Sendable {
   }
 
   private func tell(
-    _ request: ControlRequest, _ words: String, _ output: Output
+    _ request: ControlRequest, _ done: String, _ output: Output
   ) async throws {
     let control = try address.open()
     defer { control.close() }
-    let answer = try await control.json(request)
+    let words = Transfer.Words(waiting: "waiting for the server")
+    let answer = try control.json(await control.send(request, showing: words, output))
     let (accounts, databases) = (answer["accounts"], answer["databases"])
     if output.isJSON {
       let holdings = JSON.members(["accounts": accounts, "databases": databases])
@@ -111,6 +114,6 @@ struct Archives: Sendable {
       count(Int(accounts?.integer ?? 0), "account"),
       count(Int(databases?.integer ?? 0), "database"),
     ]
-    Output.write("\(words); the server holds \(held[0]) and \(held[1])\n")
+    Output.write("\(done); the server holds \(held[0]) and \(held[1])\n")
   }
 }

@@ -10,6 +10,14 @@ protocol ControlInterface: Sendable {
   /// - Throws: `ToolError` if there is no response, or an error response.
   func send(_ request: ControlRequest) async throws -> [UInt8]
 
+  /// Sends a request, shows the progress of its transfer if it has one, and returns the body of the
+  /// response.
+  ///
+  /// - Throws: `ToolError` if there is no response, or an error response.
+  func send(
+    _ request: ControlRequest, showing words: Transfer.Words, _ output: Output
+  ) async throws -> [UInt8]
+
   /// Closes the connection.
   func close()
 }
@@ -53,9 +61,17 @@ struct ControlRequest: Sendable {
 }
 
 extension ControlInterface {
+  func send(
+    _ request: ControlRequest, showing words: Transfer.Words, _ output: Output
+  ) async throws -> [UInt8] {
+    try await send(request)
+  }
+
   /// Sends a request and parses the JSON response.
-  func json(_ request: ControlRequest) async throws -> JSON {
-    let body = try await send(request)
+  func json(_ request: ControlRequest) async throws -> JSON { try json(await send(request)) }
+
+  /// Parses a JSON response.
+  func json(_ body: [UInt8]) throws -> JSON {
     do { return try JSON(parsing: body) } catch {
       throw ToolError("the server is not a cloudsync server: its response is not JSON")
     }

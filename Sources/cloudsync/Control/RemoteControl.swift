@@ -10,19 +10,35 @@ import Foundation
 struct RemoteControl: ControlInterface {
   let url: URL
   let token: String
+  private let configuration: URLSessionConfiguration
   private let session: URLSession
 
   /// Creates a client for the server with this URL and control token.
   init(url: URL, token: String) {
     self.url = url
     self.token = token
-    let configuration = URLSessionConfiguration.ephemeral
+    configuration = URLSessionConfiguration.ephemeral
     configuration.timeoutIntervalForRequest = 120
     configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
     session = URLSession(configuration: configuration)
   }
 
   func send(_ request: ControlRequest) async throws -> [UInt8] {
+    try await send(request) { try await session.answer(to: $0) }
+  }
+
+  /// Sends a request, shows the progress of the transfer, and returns the body of the response.
+  func send(
+    _ request: ControlRequest, showing words: Transfer.Words, _ output: Output
+  ) async throws -> [UInt8] {
+    try await send(request) {
+      try await Transfer.answer(to: $0, words, configuration: configuration, output)
+    }
+  }
+
+  private func send(
+    _ request: ControlRequest, by answer: (URLRequest) async throws -> (Data, URLResponse)
+  ) async throws -> [UInt8] {
     let target = request.target
     var base = url.absoluteString
     while base.hasSuffix("/") { base.removeLast() }
@@ -37,7 +53,7 @@ struct RemoteControl: ControlInterface {
     }
     let data: Data
     let response: URLResponse
-    do { (data, response) = try await session.answer(to: urlRequest) } catch {
+    do { (data, response) = try await answer(urlRequest) } catch {
       let reason = (error as NSError).localizedDescription
       throw ToolError(
         "no server answers at \(base): \(reason); is it running?", code: ExitCode.unavailable)

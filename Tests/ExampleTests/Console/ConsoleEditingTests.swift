@@ -146,6 +146,47 @@ extension ConsoleSuite {
       try await page.wait(for: "place('button', 'Edit')")
     }
 
+    @Test("An edit is lost by a link, a new zone or a new load of the page only after a question")
+    func editIsLostOnlyAfterQuestion() async throws {
+      try await ConsoleWorld.run(["bread", "milk"]) { world in
+        let page = world.browser
+        func isKept(_ label: String, _ text: String) async throws {
+          try await page.wait(for: "says('dialog', 'Discard the changes in this form?')")
+          try await page.click("dialog button", "Cancel")
+          try await page.wait(for: "!place('dialog') && place('input', '\(label)')")
+          #expect(try await page.text("place('input', '\(label)').value") == text)
+        }
+        try await page.click("tbody th a", "bread")
+        try await page.click("button", "Edit")
+        try await page.fill("input", "title", with: "Rye")
+        let here = try await page.text("location.hash")
+        try await page.click("#path a", "all records of the zone")
+        try await isKept("title", "Rye")
+        #expect(try await page.text("location.hash") == here)
+        try await page.click("#newZone")
+        try await isKept("title", "Rye")
+        let isAsked = "!dispatchEvent(new Event('beforeunload', {cancelable: true}))"
+        #expect(try await page.read(isAsked) as? Bool == true)
+        try await page.click("#path a", "all records of the zone")
+        try await page.click("dialog button", "Discard")
+        try await page.wait(for: "says('main h2', '2 records')")
+        #expect(try await page.read(isAsked) as? Bool == false)
+
+        // A new record is an edit as soon as something is typed, and without that it is none.
+        try await page.click("button", "New record")
+        try await page.click("#changes a", "milk")
+        try await page.wait(for: "says('#recordView h3', 'milk')")
+        try await page.click("#path a", "all records of the zone")
+        try await page.click("button", "New record")
+        try await page.fill("input", "Record name", with: "oats")
+        try await page.click("#changes a", "milk")
+        try await isKept("Record name", "oats")
+        try await page.click("#changes a", "milk")
+        try await page.click("dialog button", "Discard")
+        try await page.wait(for: "says('#recordView h3', 'milk') && !place('form.card')")
+      }
+    }
+
     @Test("A name that no field can have, and a new list without items, are refused in the form")
     func wrongFieldsAreRefusedInForm() async throws {
       try await ConsoleWorld.run(["bread"]) { world in
