@@ -8,11 +8,26 @@ extension ControlRoutes {
   /// The maximum size of an imported archive in bytes; import larger archives into a file.
   package static let archiveBytes = 64 << 20
 
-  /// The server's archive, as a text attachment.
+  /// The server's archive, as a text attachment; a large one is kept in a file while it is sent.
   func exportArchive(_ head: HTTPRequestHead) throws(HTTPRefusal) -> HTTPResponse {
     _ = try ControlQuery(head.query, knowing: [])
-    let archive = try ask { () throws(CloudError) in try server.exportArchive() }
-    return HTTPResponse(
+    var archive = HTTPBody(usesFile: true)
+    do {
+      var piece: [UInt8] = []
+      try server.exportArchive { line in
+        piece += line.utf8
+        guard piece.count >= ControlRoutes.pieceBytes else { return }
+        try archive.append(piece)
+        piece.removeAll(keepingCapacity: true)
+      }
+      try archive.append(piece)
+    } catch let refusal as HTTPRefusal {
+      throw refusal
+    } catch {
+      throw ControlRoutes.refusal(
+        error as? CloudError ?? CloudError(.internalError, "the export failed: \(error)"))
+    }
+    var response = HTTPResponse(
       200,
       fields: [
         .init(name: "content-type", value: "text/plain; charset=utf-8"),
@@ -20,8 +35,13 @@ extension ControlRoutes {
           name: "content-disposition", value: "attachment; filename=\"cloudsync-archive.jsonl\""),
         .init(name: "cache-control", value: "no-store"),
         .init(name: "x-content-type-options", value: "nosniff"),
-      ], body: [UInt8](archive))
+      ])
+    response.file = archive.content
+    return response
   }
+
+  /// The size from which a piece of an archive is written, in bytes.
+  private static let pieceBytes = 65_536
 
   /// Imports an archive into the server, which must be empty; returns the new object counts.
   func importArchive(_ body: [UInt8]) throws(HTTPRefusal) -> JSON {

@@ -243,9 +243,12 @@ extension ControlRoutes {
 
   /// Calls the server and converts its error to an HTTP error response.
   func ask<Value>(_ body: () throws(CloudError) -> Value) throws(HTTPRefusal) -> Value {
-    do throws(CloudError) { return try body() } catch {
-      throw HTTPRefusal(Notation.errorCode(for: error.code).status, error.message)
-    }
+    do throws(CloudError) { return try body() } catch { throw ControlRoutes.refusal(error) }
+  }
+
+  /// The HTTP error response for an error of the server.
+  static func refusal(_ error: CloudError) -> HTTPRefusal {
+    HTTPRefusal(Notation.errorCode(for: error.code).status, error.message)
   }
 }
 

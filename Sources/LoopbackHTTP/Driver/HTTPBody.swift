@@ -2,7 +2,7 @@ import CloudProtocol
 import Disk
 import Foundation
 
-/// The body of a request while it is received: bytes in memory, or beyond some size a file.
+/// A body that arrives in pieces: bytes in memory, or beyond some size a file.
 ///
 /// The file has no name, so the system removes it when it is not used any more, even after a crash.
 struct HTTPBody {
@@ -51,13 +51,13 @@ struct HTTPBody {
       do throws(DiskError) {
         return try file.read(upToCount: range.count, at: range.lowerBound)
       } catch {
-        throw CloudError(.assetNotAvailable, "the uploaded file can't be read: \(error)")
+        throw CloudError(.assetNotAvailable, "the server's copy of the file can't be read: \(error)")
       }
     }
   }
 
   private static func temporaryFile() throws(DiskError) -> any DiskFile {
-    let name = "cloudsync-upload-\(UUID().uuidString)"
+    let name = "cloudsync-body-\(UUID().uuidString)"
     let path = FileManager.default.temporaryDirectory.appendingPathComponent(name).path
     let disk = SystemDisk()
     let file = try disk.open(path, .create)

@@ -197,6 +197,22 @@ struct ControlInspectionTests {
         == #"200 {"records":[],"count":0}"#)
   }
 
+  @Test("A large archive is sent from a file, byte for byte that of the server")
+  func largeArchiveIsSentFromFile() async throws {
+    let world = ControlWorld()
+    try await world.prepare()
+    for (text, isInMemory) in [("ä", true), (String(repeating: "ä", count: 50_000), false)] {
+      for name in ["x", "y", "z"] {
+        try await world.save("\(name)\(text.count)", ["text": .string(text)])
+      }
+      let response = await world.routes.answer(world.request("GET", "/cloudsync/1/export"))
+      #expect(response.status == 200)
+      let content = try #require(response.file)
+      #expect(content.isInMemory == isInMemory)
+      #expect(try content.bytes() == Array(world.server.exportArchive()))
+    }
+  }
+
   @Test("Signing in creates the account and gives a token")
   func signInCreatesAccountAndToken() async throws {
     let world = ControlWorld()

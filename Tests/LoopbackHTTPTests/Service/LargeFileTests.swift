@@ -129,7 +129,7 @@ struct LargeFileTests {
       await client.close()
       let names = try FileManager.default.contentsOfDirectory(
         atPath: FileManager.default.temporaryDirectory.path)
-      #expect(!names.contains { $0.hasPrefix("cloudsync-upload-") })
+      #expect(!names.contains { $0.hasPrefix("cloudsync-body-") })
       // The same ticket still takes the whole file.
       let whole = try await world.ask("POST", path, body: Self.bytes(2 * Self.part))
       #expect(whole.status == 200)
