@@ -51,7 +51,7 @@ struct HTTPBody {
       do throws(DiskError) {
         return try file.read(upToCount: range.count, at: range.lowerBound)
       } catch {
-        throw CloudError(.assetNotAvailable, "the server's copy of the file can't be read: \(error)")
+        throw CloudError(.assetNotAvailable, "the stored body can't be read: \(error)")
       }
     }
   }
