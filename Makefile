@@ -84,6 +84,7 @@ check: sqlite
 	$(SWIFT) test --disable-xctest
 
 bench: sqlite
+	$(SWIFT) build -c release --product cloudsync
 	$(SWIFT) build -c release --product cloudsync-bench
 	"$$($(SWIFT) build -c release --show-bin-path)/cloudsync-bench" --write Docs/Performance
 

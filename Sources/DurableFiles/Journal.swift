@@ -1,5 +1,7 @@
 import Disk
+import Dispatch
 public import Foundation
+import Synchronization
 
 /// A file of changes with one line for each group: a group is stored whole or not at all, and costs
 /// its own size, not that of the file.
@@ -75,29 +77,44 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
       guard isRecovering, error.step == .understand else { throw error }
       damage = error
     }
-    let decoder = JSONDecoder()
-    decoder.userInfo = userInfo
-    var start = data.startIndex + (damage == nil ? header.count : 0)
-    var lastLine = start
-    while let end = data[start...].firstIndex(of: UInt8(ascii: "\n")) {
-      if end == data.index(before: data.endIndex), data[start..<end].contains(0) { break }
+    let lines = Self.lines(of: data, from: data.startIndex + (damage == nil ? header.count : 0))
+    for group in groups(lines, userInfo) {
       do throws(FileError) {
-        reading.changes += try group(data[start..<end], decoder)
+        reading.changes += try group.get()
       } catch {
         guard isRecovering, error.step == .understand else { throw error }
         damage = damage ?? error
       }
-      lastLine = start
-      start = data.index(after: end)
     }
-    size = start - data.startIndex
+    let end = lines.last.map { data.index(after: $0.endIndex) }
+    size = (end ?? data.startIndex + (damage == nil ? header.count : 0)) - data.startIndex
     compactSize = size / 2
     if let damage, let copy = try file.setAside() {
       reading.recovery = FileRecovery(damage, copy: copy)
     } else {
-      try cut(rewriting: data[lastLine..<start])
+      try cut(rewriting: lines.last.map { data[$0.startIndex...$0.endIndex] } ?? Data())
     }
     return reading
+  }
+
+  /// The complete lines, without their ends.
+  private static func lines(of data: Data, from start: Data.Index) -> [Data] {
+    var lines: [Data] = []
+    var start = start
+    while let end = endOfLine(in: data, from: start) {
+      if end == data.index(before: data.endIndex), data[start..<end].contains(0) { break }
+      lines.append(data[start..<end])
+      start = data.index(after: end)
+    }
+    return lines
+  }
+
+  /// The index of the next line feed.
+  private static func endOfLine(in data: Data, from start: Data.Index) -> Data.Index? {
+    data.withUnsafeBytes { bytes in
+      bytes[(start - data.startIndex)...].firstIndex(of: UInt8(ascii: "\n"))
+        .map { data.startIndex + $0 }
+    }
   }
 
   /// Adds a group of changes, which is durable when this returns.
@@ -183,6 +200,21 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
       try file.synchronize()
     }
     hasRest = false
+  }
+
+  /// The groups of lines, several of which are decoded at a time: most of the time to read a file
+  /// is spent on JSON.
+  private func groups(
+    _ lines: [Data], _ userInfo: [CodingUserInfoKey: any Sendable]
+  ) -> [Result<[Change], FileError>] {
+    let groups = Mutex([Result<[Change], FileError>?](repeating: nil, count: lines.count))
+    DispatchQueue.concurrentPerform(iterations: lines.count) { index in
+      let decoder = JSONDecoder()
+      decoder.userInfo = userInfo
+      let group = Result { () throws(FileError) in try self.group(lines[index], decoder) }
+      groups.withLock { $0[index] = group }
+    }
+    return groups.withLock { $0 }.compactMap(\.self)
   }
 
   private func group(_ line: Data, _ decoder: JSONDecoder) throws(FileError) -> [Change] {

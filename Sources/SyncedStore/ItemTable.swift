@@ -329,30 +329,41 @@ struct ItemTable: Sendable {
   func stored(_ id: CKRecord.ID) -> StoredChange { StoredChange(key: key(id), entry: entries[id]) }
 
   /// Everything, in groups, for a new file.
-  func everything() -> [[StoredChange]] {
+  func everything() -> [[StoredGroup]] {
     let changes = entries.keys.map { stored($0) }
-    let groups = stride(from: 0, to: changes.count, by: 500).map {
-      Array(changes[$0..<min($0 + 500, changes.count)])
+    let lines = stride(from: 0, to: changes.count, by: 500).map {
+      StoredGroup.groups(of: Array(changes[$0..<min($0 + 500, changes.count)]))
     }
-    return [[StoredChange(settings: settings)]] + groups
+    return [StoredGroup.groups(of: [StoredChange(settings: settings)])] + lines
   }
 
   /// Takes over the content of a file.
-  mutating func load(_ changes: [StoredChange]) {
-    entries.reserveCapacity(changes.count)
-    for change in changes {
-      if let settings = change.settings { self.settings = settings }
-      for key in change.handedOver ?? [] { update(id(key)) { $0.change?.wasOffered = true } }
-      guard let key = change.key else { continue }
-      let id = id(key)
-      entries[id] = change.entry
-      if change.entry?.change == nil { unsent.remove(id) } else { unsent.insert(id) }
-      if change.entry?.unreadable == nil { unreadable.remove(id) } else { unreadable.insert(id) }
-      lastOrder = max(lastOrder, change.entry?.order ?? 0)
-      lastNumber = max(lastNumber, change.entry?.change?.number ?? 0)
-    }
+  mutating func load(_ groups: [StoredGroup]) {
+    entries.reserveCapacity(groups.reduce(0) { $0 + $1.changes.count })
+    unsent.reserveCapacity(groups.reduce(0) { $0 + $1.changes.count { $0.entry?.change != nil } })
+    for group in groups { for change in group.changes { load(change) } }
     unstored = []
     isSettingsStored = true
+  }
+
+  private mutating func load(_ change: borrowing StoredChange) {
+    if let settings = change.settings { self.settings = settings }
+    for key in change.handedOver ?? [] { update(id(key)) { $0.change?.wasOffered = true } }
+    guard let key = change.key else { return }
+    let id = id(key)
+    entries[id] = change.entry
+    lastOrder = max(lastOrder, change.entry?.order ?? 0)
+    lastNumber = max(lastNumber, change.entry?.change?.number ?? 0)
+    if change.entry?.change != nil {
+      unsent.insert(id)
+    } else if !unsent.isEmpty {
+      unsent.remove(id)
+    }
+    if change.entry?.unreadable != nil {
+      unreadable.insert(id)
+    } else if !unreadable.isEmpty {
+      unreadable.remove(id)
+    }
   }
 
   func key(_ id: CKRecord.ID) -> StoredChange.Key {

@@ -64,8 +64,8 @@ public struct SyncedType: Sendable {
       -> Decision
   let surplus: (@Sendable ([any SyncedItem]) -> [String])?
   let decode:
-    @Sendable (KeyedDecodingContainer<StoredChange.CodingKeys>, StoredChange.CodingKeys) throws
-      -> any SyncedItem
+    @Sendable (KeyedDecodingContainer<StoredGroup.CodingKeys>, StoredGroup.CodingKeys) throws
+      -> [any SyncedItem]
   /// Whether the policy decides about items without an unsent change, too.
   let mergesAlways: Bool
 
@@ -109,7 +109,7 @@ public struct SyncedType: Sendable {
     } else {
       self.surplus = nil
     }
-    decode = { try $0.decode(Item.self, forKey: $1) }
+    decode = { try $0.decode([Item].self, forKey: $1) }
     resolve = { mine, server, base, isUnsent in
       let theirs: MergePolicy<Item>.ServerVersion? =
         switch server {

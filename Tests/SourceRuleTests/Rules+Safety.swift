@@ -1,6 +1,8 @@
 /// The drivers: the only files of Sources, and of what verifies them, that may start a task, a
 /// thread or a timer, each with the reason a reviewer accepted.
 let drivers: KeyValuePairs = [
+  "Sources/DurableFiles/Journal.swift":
+    "decodes lines side by side while the caller waits; the order of the lines decides alone",
   "Sources/CloudSync/Container/CompletionHandlers.swift":
     "a completion handler is called by a task that awaits the answer",
   "Sources/CloudSync/Engine/EngineDriver.swift":

@@ -15,7 +15,7 @@ struct TabFileTests {
     try TabStore(directory: folder.url).add(testTab(1, "content"))
     let url = folder.url.appendingPathComponent("cloud-record-metadata.json")
     let good = try Data(contentsOf: url)
-    let header = Data("synced-items 1\n".utf8)
+    let header = Data("synced-items 2\n".utf8)
     #expect(good.starts(with: header))
     // Without its end the last line is a write that a crash interrupted, and was not acknowledged.
     for count in header.count..<good.count {
@@ -36,7 +36,7 @@ struct TabFileTests {
       #expect(try Data(contentsOf: url) == data)
     }
     let newer = String(decoding: good, as: UTF8.self)
-      .replacingOccurrences(of: "synced-items 1", with: "synced-items 2")
+      .replacingOccurrences(of: "synced-items 2", with: "synced-items 3")
     try Data(newer.utf8).write(to: url)
     #expect(throws: FileError.self) { try TabStore(directory: folder.url) }
   }

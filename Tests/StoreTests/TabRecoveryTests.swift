@@ -106,7 +106,7 @@ struct TabRecoveryTests {
         == ["garbage 1\n", "garbage 2\n", "garbage 3\n"])
 
     let newer = try String(contentsOf: url, encoding: .utf8)
-      .replacingOccurrences(of: "synced-items 1", with: "synced-items 2")
+      .replacingOccurrences(of: "synced-items 2", with: "synced-items 3")
     try Data(newer.utf8).write(to: url)
     let error = #expect(throws: FileError.self) {
       try TabStore(directory: folder.url, recovering: true)

@@ -13,7 +13,7 @@ struct Bench {
     RecordBenchmarks.all() + PendingBenchmarks.all() + StateBenchmarks.all()
       + SystemFieldsBenchmarks.all() + EngineBenchmarks.all() + ItemBenchmarks.all()
       + ThroughputBenchmarks.all() + ServerBenchmarks.all() + QueryBenchmarks.all()
-      + WebBenchmarks.all() + ConsoleBenchmarks.all() + PeerBenchmarks.all()
+      + WebBenchmarks.all() + WaitBenchmarks.all() + ConsoleBenchmarks.all() + PeerBenchmarks.all()
   }
 
   static func main() async {
