@@ -5,11 +5,11 @@ import Records
 ///
 /// It reads records in slices, so that the caller can do other work in between.
 ///
-/// The first slice is read when the query is started. Call `examine()` and `read(from:)` in turn until `result` is not `nil`. Only `read(from:)` needs
-/// the storage; each call may be a separate transaction and may see changes made since the last
-/// one. The scan visits each name once and in order, so a record that does not change is found
-/// exactly once, and one that changes is seen in its old or new state. Access is checked for each
-/// slice.
+/// The first slice is read when the query is started. Call `examine()` and `read(from:)` in turn
+/// until `result` is not `nil`. Only `read(from:)` needs the storage; each call may be a separate
+/// transaction and may see changes made since the last one. The scan visits each name once and in
+/// order, so a record that does not change is found exactly once, and one that changes is seen in
+/// its old or new state. Access is checked for each slice.
 package struct QueryScan: Sendable {
   /// The approximate size of a slice in bytes.
   private static let sliceBytes = 64 * 1024

@@ -135,39 +135,48 @@
         "http://sync.example.com/database/1/iCloud.test/development/private/records/modify"
         + "?ckAPIToken=\(clouds[0].apiToken)&ckWebAuthToken=\(token)"
       let (stream, ended) = AsyncStream.makeStream(of: Void.self)
-      let load = Task {
-        defer { ended.finish() }
-        var count = 0
-        while !Task.isCancelled || count < 20 {
-          let body = #"""
-            {"operations":[{"operationType":"create",
-            "record":{"recordName":"n\#(count)","recordType":"Note"}}]}
-            """#
-          try await run(
-            curl,
-            [
-              "--silent", "--show-error", "--fail", "--unix-socket", tool.path("http.sock"),
-              "--data-binary", "@-", url,
-            ], input: body)
-          count += 1
-          ended.yield()
+      @Sendable func save(_ name: String) async throws {
+        let body = #"""
+          {"operations":[{"operationType":"create",
+          "record":{"recordName":"\#(name)","recordType":"Note"}}]}
+          """#
+        try await run(
+          curl,
+          [
+            "--silent", "--show-error", "--fail", "--unix-socket", tool.path("http.sock"),
+            "--data-binary", "@-", url,
+          ], input: body)
+      }
+      // Several clients, so that each process has requests in each state when it stops.
+      let clients = (0..<4).map { client in
+        Task {
+          defer { ended.finish() }
+          var count = 0
+          while !Task.isCancelled || count < 5 {
+            try await save("c\(client)-\(count)")
+            count += 1
+            ended.yield()
+          }
+          return count
         }
-        return count
       }
       var requests = stream.makeAsyncIterator()
       for index in clouds.indices {
-        for _ in 0..<3 { _ = await requests.next() }
+        for _ in 0..<12 { _ = await requests.next() }
         let port = try #require(clouds[index].url.split(separator: ":").last.map(String.init))
         #expect(await clouds[index].stop() == 0)
-        for _ in 0..<3 { _ = await requests.next() }
+        for _ in 0..<12 { _ = await requests.next() }
         clouds[index] = try await tool.serve(
           "--data", database.address, "--port", port, "--public-url", Self.publicURL)
       }
-      for _ in 0..<3 { _ = await requests.next() }
-      load.cancel()
-      let count = try await load.value
+      for _ in 0..<12 { _ = await requests.next() }
+      for client in clients { client.cancel() }
+      var names: [String] = []
+      for (client, load) in clients.enumerated() {
+        names += (0..<(try await load.value)).map { "c\(client)-\($0)" }
+      }
       let archive = try await tool.good("export", environment: clouds[0].environment)
-      for number in 0..<count { #expect(archive.contains(#""name":"n\#(number)""#)) }
+      for name in names { #expect(archive.contains(#""name":"\#(name)""#)) }
       proxy.send(SIGTERM)
       #expect(await proxy.exitCode() == 0)
       for cloud in clouds { #expect(await cloud.stop() == 0) }
