@@ -25,8 +25,8 @@ CLUSTER_TAPES ?= 1000
 STALL ?= 3
 CLUSTER_VERIFY = $(SWIFT) run -c release --traits PostgreSQL --scratch-path .build-postgresql $(VERIFY)
 
-.PHONY: help demo test cluster-test cluster-soak cluster-differential cluster-planted libpq check \
-  bench bench-scale bench-build simulate simulate-release simulate-stores planted mutants \
+.PHONY: help demo test cluster-test cluster-bench cluster-soak cluster-differential cluster-planted libpq \
+  check bench bench-scale bench-build simulate simulate-release simulate-stores planted mutants \
   mutants-release soak siege differential crash fuzz fuzz-release fuzz-planted fuzz-tool \
   apple-check by-url docs thread-sanitizer address-sanitizer leaks-sanitizer sqlite format
 
@@ -34,6 +34,7 @@ help:
 	@echo 'make demo       run the example stores on two devices and two accounts'
 	@echo 'make test       build everything and run all tests'
 	@echo 'make cluster-test  run the tests of the storage in PostgreSQL'
+	@echo 'make cluster-bench  measure the storage in PostgreSQL'
 	@echo 'make check      check the formatting and the imports, then run all tests'
 	@echo 'make format     format all Swift files'
 	@echo 'make bench      run the benchmarks and write the table of Docs/Performance'
@@ -77,6 +78,12 @@ test: sqlite
 cluster-test: sqlite libpq
 	.ci/postgresql $(SWIFT) test --disable-xctest --traits PostgreSQL \
 	  --scratch-path .build-postgresql --filter "$(CLUSTER_TESTS)"
+
+# P31: the storage in PostgreSQL.
+cluster-bench: sqlite libpq
+	$(SWIFT) build -c release --traits PostgreSQL --scratch-path .build-postgresql \
+	  --product cloudsync-bench
+	.ci/postgresql .build-postgresql/release/cloudsync-bench --only P31
 
 check: sqlite
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Examples

@@ -152,7 +152,8 @@ let package = Package(
     module(
       "CloudSyncTesting",
       [
-        "StateInspection", "CloudSync", "LoopbackServer", "SyncMachine", "CloudProtocol", "Records",
+        "StateInspection", "CloudSync", "LoopbackServer", "SyncMachine", "CloudMachine",
+        "CloudProtocol", "Records",
       ]),
     tool(
       "cloudsync",
@@ -251,7 +252,7 @@ let package = Package(
       "cloudsync-bench",
       [
         "SyncedStore", "CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudMachine",
-        "SyncMachine", "CloudProtocol", "Records", "SQLite", "VerificationSupport",
+        "SyncMachine", "CloudProtocol", "Records", "SQLite", "PostgreSQL", "VerificationSupport",
         "CommandLineKit",
       ],
       path: "Tests/Benchmarks",

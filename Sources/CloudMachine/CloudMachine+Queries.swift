@@ -2,7 +2,8 @@ import CloudProtocol
 import Records
 
 extension CloudMachine {
-  /// The scan for a page of the records that match a query, in the requested order and then by ID.
+  /// The scan for a page of the records that match a query, in the requested order and then by ID;
+  /// its first slice is read.
   ///
   /// Rules: CS-71 to CS-90, WS-45 to WS-53.
   func scan(_ request: QueryRecords, of call: AdmittedCall) throws -> QueryScan {
@@ -26,9 +27,25 @@ extension CloudMachine {
       }
       return position
     }
-    return try QueryScan(
-      prepared, after: start, limit: try queryLimit(request.limit), fields: request.fields,
-      zones: zones, namesZone: zone != nil, binding: binding, call)
+    let limit = try queryLimit(request.limit)
+    var scan = try QueryScan(
+      prepared, after: start, limit: limit, fields: request.fields,
+      step: QueryScan.firstStep(of: query, limit: limit), zones: zones, namesZone: zone != nil,
+      binding: binding, call)
+    try scan.read(from: context.storage)
+    return scan
+  }
+
+  /// The first slice of a query in a zone; `nil` if the query is refused.
+  func firstPage(
+    _ request: QueryRecords, in zone: ZoneID, of home: DatabaseID
+  ) -> ReadPlan.TypePage? {
+    guard let limit = try? queryLimit(request.limit) else { return nil }
+    let start = request.cursor.flatMap(QueryPosition.record(in:))
+    return ReadPlan.TypePage(
+      type: request.query.recordType, zone: ZoneID(name: zone.name), database: home,
+      after: request.query.sorts.isEmpty ? start?.name : nil,
+      limit: QueryScan.firstStep(of: request.query, limit: limit))
   }
 
   /// The zones that a query searches, in order.

@@ -60,7 +60,13 @@ extension CloudMachine {
     var orders: [OutgoingPush] = []
     var spent: [(SubscriptionID, DatabaseID)] = []
     guard !events.isEmpty else { return (orders, spent) }
-    for home in try homes(context) {
+    let homes = try homes(context)
+    try context.storage.foresee {
+      var plan = ReadPlan()
+      plan.subscriptions = homes
+      return plan
+    }
+    for home in homes {
       guard let owner = home.owner else { continue }
       for subscription in try context.storage.subscriptions(in: home) {
         guard case .query(let watched) = subscription.kind,

@@ -59,7 +59,18 @@ extension CloudMachine {
       case .modifySubscriptions, .fetchSubscriptions:
         plan.databases = call.request.isMutation ? [context.subscriptionHome] : []
         plan.subscriptions = [context.subscriptionHome]
-      case .fetchCurrentUser, .queryRecords, .resolveShares, .acceptShares, .findUsers,
+      case .queryRecords(let request):
+        plan.includesIdentity = true
+        plan.recordTypes = [
+          RecordTypeID(
+            container: call.container, environment: call.environment, name: request.query.recordType
+          )
+        ]
+        guard let zone = request.zone else { break }
+        plan.addZone(zone, context)
+        guard database.scope != .shared else { break }
+        plan.typePage = firstPage(request, in: zone, of: context.home(of: zone))
+      case .fetchCurrentUser, .resolveShares, .acceptShares, .findUsers,
         .uploadAsset, .downloadAsset:
         plan.includesIdentity = true
       }
@@ -80,7 +91,8 @@ extension CloudRequest {
     case .fetchCurrentUser, .fetchRecords, .fetchZoneChanges, .fetchDatabaseChanges: true
     case .fetchZones(let zones): zones != nil
     case .fetchSubscriptions: true
-    case .queryRecords, .resolveShares, .findUsers, .downloadAsset, .modifyZones, .modifyRecords,
+    case .queryRecords(let request): request.zone != nil
+    case .resolveShares, .findUsers, .downloadAsset, .modifyZones, .modifyRecords,
       .modifySubscriptions, .acceptShares, .uploadAsset:
       false
     }
@@ -95,6 +107,23 @@ extension RequestContext {
 }
 
 extension ReadPlan {
+  /// What a change of a zone reads about its viewers, whose shared databases it changes.
+  init(viewers: [UserID], of zone: ZoneID, in home: DatabaseID) {
+    self.init()
+    users = viewers
+    databases = viewers.map(home.shared(with:)).sorted()
+    subscriptions = databases
+    let mount = ZoneID(name: zone.name, owner: home.owner?.rawValue ?? "")
+    for database in databases { zones[database] = [mount] }
+  }
+
+  /// Records of a zone, and with `links` the references to them.
+  init(records ids: [RecordID], links isWithLinks: Bool, in zone: ZoneID, of home: DatabaseID) {
+    self.init()
+    records = [ZoneRecords(zone: zone, database: home, names: ids.map(\.name))]
+    if isWithLinks { links = records }
+  }
+
   fileprivate mutating func addZone(_ zone: ZoneID, _ context: RequestContext) {
     zones.insert(zone, in: context.database)
     guard context.database.scope == .shared else { return }
@@ -126,7 +155,8 @@ extension ReadPlan {
       let home = context.home(of: zone)
       if !homes.contains(home) { homes.append(home) }
     }
-    databases = homes.sorted()
+    // A participant's own shared database usually changes with the zone.
+    databases = (homes + (context.database.scope == .shared ? [context.database] : [])).sorted()
     var targets: Set<RecordID> = []
     var owners: Set<RecordID> = Set(request.delete)
     for save in request.save {
@@ -139,7 +169,8 @@ extension ReadPlan {
         if link.kind == .deleteSelf { owners.insert(link.target) }
       }
     }
-    add(ids + targets.subtracting(ids), to: \.records, context)
+    let zoneWide = zones.map { RecordID(name: ShareDetails.zoneWideName, zone: $0) }
+    add(ids + targets.union(zoneWide).subtracting(ids), to: \.records, context)
     add(owners, to: \.links, context)
     recordTypes = Set(request.save.map(\.type)).map {
       RecordTypeID(

@@ -34,16 +34,17 @@ package struct CloudMachine: Sendable {
       case .answered(let answer): return answer
       case .querying(var scan):
         while true {
-          try scan.read(from: storage)
           scan.examine()
           if let result = scan.result { return CloudAnswer(result: result) }
+          try scan.read(from: storage)
         }
       }
     }
   }
 
   /// Answers `call` like `answer(_:from:now:in:)`, in the transaction of `storage` that the caller
-  /// runs; a query, which may take long, is returned as a scan for the caller to run.
+  /// runs; a query, which may take long, is returned as a scan that has read its first slice, for
+  /// the caller to run.
   package func begin(
     _ call: CloudCall, from caller: Caller, now: Timestamp, in storage: any CloudStorage
   ) throws -> CloudStep {

@@ -16,14 +16,19 @@ public import Records
 ///   of participants. Names are compared by their bytes.
 /// - If a method throws, the request fails and its transaction is rolled back. A `CloudError` is
 ///   passed to the client; any other error becomes `internalError`.
+/// - A storage that shares its data with other processes returns a number from ``dataVersion()``,
+///   and throws ``TransactionConflict`` when a transaction was rolled back and may succeed when it
+///   is run again. One whose data are far away reads at ``foresee(_:)`` what a request needs.
 ///
 /// ``MemoryStorage`` is the simplest complete storage. A storage can forward to one, for example to
-/// count calls or to let commits fail.
+/// count calls or to let commits fail. `StorageConformance` of the product `CloudSyncTesting`
+/// checks these rules with any storage.
 public protocol CloudStorage: SchemaStorage, AssetStorage, ArchiveStorage {
   /// Runs `body` so that no other process can change anything between its first read and its
   /// commit; if it throws, its commits are rolled back.
   ///
-  /// A transaction inside another one is part of the outer one.
+  /// A transaction inside another one is part of the outer one: if it throws, the outer one is
+  /// rolled back too, and throws even if its body does not.
   func transaction<Value>(_ body: () throws -> Value) throws -> Value
 
   /// Tells what the running transaction is about to read; the default does nothing.

@@ -29,6 +29,8 @@ public final class MemoryStorage: CloudStorage {
   /// Committed changes of the running transaction that are not applied yet.
   private var unapplied: [StorageChange] = []
   private var isInTransaction = false
+  /// The error of a nested transaction, which ends the running one.
+  private var fault: (any Error)?
   /// The state before the running transaction, if it was needed.
   private var before: State?
 
@@ -53,15 +55,22 @@ public final class MemoryStorage: CloudStorage {
 
   /// Runs `body`; a nested transaction is part of the outer one.
   public func transaction<Value>(_ body: () throws -> Value) throws -> Value {
-    if isInTransaction { return try body() }
+    guard !isInTransaction else {
+      do { return try body() } catch {
+        fault = fault ?? error
+        throw error
+      }
+    }
     isInTransaction = true
     defer {
       isInTransaction = false
+      fault = nil
       unapplied = []
       before = nil
     }
     do {
       let value = try body()
+      if let fault { throw fault }
       before = nil
       for change in unapplied { state.apply(change) }
       return value

@@ -42,6 +42,29 @@ public struct ReadPlan: Hashable, Sendable {
     }
   }
 
+  /// A page of the live records of one type, by name.
+  public struct TypePage: Hashable, Sendable {
+    /// The record type.
+    public var type: String
+    /// The zone.
+    public var zone: ZoneID
+    /// The database.
+    public var database: DatabaseID
+    /// The name after which the page begins; `nil` for the first page.
+    public var name: String?
+    /// The maximum number of rows.
+    public var limit: Int
+
+    /// Names a page.
+    public init(type: String, zone: ZoneID, database: DatabaseID, after name: String?, limit: Int) {
+      self.type = type
+      self.zone = zone
+      self.database = database
+      self.name = name
+      self.limit = limit
+    }
+  }
+
   /// Whether the transaction changes nothing.
   public var isReadOnly = false
   /// Whether the transaction, which changes nothing, reads nothing that the plan does not name.
@@ -63,6 +86,8 @@ public struct ReadPlan: Hashable, Sendable {
   public var links: [ZoneRecords] = []
   /// A page of a feed.
   public var page: Page?
+  /// A page of the records of one type.
+  public var typePage: TypePage?
   /// The rows of record types, and the schema of their container and environment.
   public var recordTypes: [RecordTypeID] = []
   /// The databases of which all subscriptions are read.

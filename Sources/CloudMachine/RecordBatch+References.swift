@@ -55,11 +55,16 @@ extension RecordBatch {
     }
     var next = 0
     while next < removals.count {
-      let removal = removals[next]
-      next += 1
-      for holder in try holders(of: removal.id, .deleteSelf)
-      where !savesHolding(holder) && seen.insert(holder).inserted {
-        removals.append(Removal(id: holder, cause: removal.cause))
+      let level = removals[next...]
+      next = removals.count
+      try context.storage.foresee {
+        ReadPlan(records: level.map(\.id), links: true, in: zone.id, of: access.home)
+      }
+      for removal in level {
+        for holder in try holders(of: removal.id, .deleteSelf)
+        where !savesHolding(holder) && seen.insert(holder).inserted {
+          removals.append(Removal(id: holder, cause: removal.cause))
+        }
       }
     }
     return removals

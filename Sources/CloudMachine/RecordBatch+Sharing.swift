@@ -37,6 +37,7 @@ extension RecordBatch {
       holds($0) && saves[$0].merged?.sharing?.root != nil
     }
     guard makesHierarchy || zone.sharing.hierarchies > 0 else { return faults }
+    try foreseeShares()
     var makers: [String: Int] = [:]
     for index in saves.indices where holds(index) {
       let id = saves[index].save.id
@@ -58,6 +59,21 @@ extension RecordBatch {
     faults += try followParents(gone, makers)
     if access.isShared && !access.isWhole { faults += try faultsOfLanding() }
     return faults
+  }
+
+  /// Tells which shares the saved records and their parents are in.
+  private mutating func foreseeShares() throws {
+    var shares: Set<RecordID> = []
+    for item in saves {
+      let parent = try item.merged?.parent.flatMap { try row($0)?.share }
+      for share in [item.row?.share, parent] {
+        if let share { shares.insert(RecordID(name: share, zone: zone.id)) }
+      }
+    }
+    guard !shares.isEmpty else { return }
+    try context.storage.foresee {
+      ReadPlan(records: shares.sorted(), links: false, in: zone.id, of: access.home)
+    }
   }
 
   /// Follows the saved records and the roots of deleted shares down to their descendants.

@@ -57,6 +57,9 @@ extension WriteTransaction {
         viewerChanges[user, default: ViewerChanges()].joined.append(membership)
       }
     }
+    try context.storage.foresee {
+      ReadPlan(viewers: viewerChanges.keys.sorted(), of: zone.id, in: home)
+    }
     for (user, viewerChanges) in viewerChanges.sorted(by: { $0.key < $1.key }) {
       try notify(user, viewerChanges, of: &zone, in: home, context)
     }
@@ -66,6 +69,9 @@ extension WriteTransaction {
   private mutating func removeMounts(
     of zone: ZoneRow, in home: DatabaseID, _ context: RequestContext
   ) throws {
+    try context.storage.foresee {
+      ReadPlan(viewers: zone.sharing.viewers, of: zone.id, in: home)
+    }
     for user in zone.sharing.viewers {
       guard let mounted = try mount(of: zone.id, in: home, for: user, context) else { continue }
       var mount = mounted

@@ -12,6 +12,7 @@
 @_exported public import struct CloudMachine.FieldRow
 @_exported public import struct CloudMachine.FieldShape
 @_exported public import class CloudMachine.MemoryStorage
+@_exported public import struct CloudMachine.ReadPlan
 @_exported public import struct CloudMachine.Receipt
 @_exported public import struct CloudMachine.ReceiptKey
 @_exported public import struct CloudMachine.RecordLink
@@ -23,9 +24,11 @@
 @_exported public import struct CloudMachine.ShareMembership
 @_exported public import enum CloudMachine.StorageChange
 @_exported public import struct CloudMachine.StorageSecret
+@_exported public import struct CloudMachine.TransactionConflict
 @_exported public import struct CloudMachine.UploadRow
 @_exported public import struct CloudMachine.ZoneRow
 @_exported public import struct CloudMachine.ZoneSharing
+@_exported public import struct CloudProtocol.AssetContent
 @_exported public import enum CloudProtocol.CloudEnvironment
 @_exported public import struct CloudProtocol.CloudError
 @_exported public import enum CloudProtocol.CloudReply

@@ -75,6 +75,27 @@ extension LoopbackServer {
     }
   }
 
+  /// One push of each subscription of an account in a container, for a device that may have missed
+  /// some.
+  ///
+  /// - Throws: `networkFailure` after the server was closed, and errors of the storage.
+  package func pushes(
+    ofSubscriptionsOf account: String, container: String, _ environment: CloudEnvironment
+  ) throws(CloudError) -> [CloudPush] {
+    try executor.inspect { _, storage in
+      guard let user = try storage.account(named: account)?.user else { return [] }
+      return try DatabaseScope.allCases.flatMap { scope in
+        let home = DatabaseID(
+          container: container, environment: environment, scope: scope, owner: user)
+        return try storage.subscriptions(in: home).map { subscription in
+          CloudPush(
+            container: container, database: scope, subscription: subscription.id,
+            zone: subscription.kind.zone)
+        }
+      }
+    }
+  }
+
   /// The notification info of a push's subscription; `nil` if the subscription was deleted.
   package func notificationInfo(
     of push: CloudPush, account: String, _ environment: CloudEnvironment
@@ -84,6 +105,17 @@ extension LoopbackServer {
         container: push.container, environment: environment, account: account, storage)
       home.scope = push.database
       return try storage.subscription(push.subscription, in: home)?.notificationInfo
+    }
+  }
+}
+
+extension Subscription.Kind {
+  /// The zone that the subscription names; `nil` if it names none.
+  fileprivate var zone: ZoneID? {
+    switch self {
+    case .database: nil
+    case .zone(let zone, _): zone
+    case .query(let query): query.zone
     }
   }
 }

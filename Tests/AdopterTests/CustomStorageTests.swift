@@ -1,4 +1,5 @@
 import CloudSync
+import CloudSyncTesting
 import Foundation
 import LoopbackServer
 import Synchronization
@@ -136,6 +137,21 @@ struct CustomStorageTests {
     let record = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: name))
     record["title"] = name
     return record
+  }
+
+  /// Proves S3.
+  @Test(arguments: StorageCheck.all)
+  func theStoragePassesTheChecksOfEveryStorage(_ check: StorageCheck) throws {
+    let suite = StorageConformance("recording") {
+      let log = StorageLog()
+      var stored: MemoryStorage?
+      return { identity in
+        let rows = stored ?? MemoryStorage(identity: identity)
+        stored = rows
+        return RecordingStorage(log, rows: rows)
+      }
+    }
+    try suite.run(check)
   }
 
   @Test func aServerRunsOnTheStorageAndClosesIt() async throws {

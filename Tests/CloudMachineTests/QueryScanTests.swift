@@ -44,14 +44,14 @@ struct QueryScanTests {
     _ scan: inout QueryScan, _ world: World, between: (Int) throws -> Void = { _ in }
   ) throws -> [Int] {
     var slices: [Int] = []
-    while scan.result == nil {
+    while true {
       let before = scan.examinedCount
-      try scan.read(from: world.storage)
       scan.examine()
       slices.append(scan.examinedCount - before)
-      if scan.result == nil { try between(slices.count) }
+      if scan.result != nil { return slices }
+      try between(slices.count)
+      try scan.read(from: world.storage)
     }
-    return slices
   }
 
   private func names(_ scan: QueryScan) throws -> [String] {
@@ -99,6 +99,9 @@ struct QueryScanTests {
     var scan = try scan(world, Query(recordType: "Item"), limit: 20)
     _ = try finish(&scan, world)
     #expect(try names(scan).count == 20 && scan.examinedCount == 21)
+    // Its first slice, which is read when the query starts, is the whole page.
+    scan = try self.scan(world, Query(recordType: "Item"), limit: 150)
+    #expect(try finish(&scan, world) == [151])
   }
 
   /// Proves CS-213.
@@ -171,7 +174,7 @@ struct QueryScanTests {
   @Test("a slice that the storage could not read is read again, and nothing is left out")
   func aSliceThatFailedIsReadAgain() throws {
     let world = try World()
-    try QueryScanTests.fill(world, records: 100)
+    try QueryScanTests.fill(world, records: 200)
     let storage = WatchedStorage(world.storage)
     var scan = try scan(world, Query(recordType: "Item", sorts: [by("n")]), in: storage)
     var failures = 0
@@ -201,7 +204,7 @@ struct QueryScanTests {
       for index in 0..<400 { try save("r\(1000 + index)") }
       var scan = try scan(world, Query(recordType: "Item", sorts: [by("n")]), limit: 200)
       for step in 0..<6 {
-        try scan.read(from: world.storage)
+        if step > 0 { try scan.read(from: world.storage) }
         scan.examine()
         #expect(scan.examinedCount == 0, "400 rows take more than 6 slices of 64")
         _ = try world.modify(delete: [id("r\(1000 + random.below(400))")])

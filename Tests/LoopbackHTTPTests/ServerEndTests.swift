@@ -1,4 +1,5 @@
 import CloudSyncTesting
+import Synchronization
 import Testing
 
 @testable import LoopbackHTTP
@@ -167,6 +168,34 @@ struct ServerEndTests {
       let answer = try await waiting.answer()
       #expect(answer.text == "GET /wait" && answer.closes && harness.cancelled.hasFired)
       #expect(await waiting.end() == .closed)
+      await stopped.wait()
+    }
+  }
+
+  /// Proves WS-171.
+  @Test("A stopping server answers requests that arrived, also of clients that it had not accepted")
+  func arrivedRequestsAreAnswered() async throws {
+    let isFull = Atomic<Bool>(true)
+    let pauses = Signal()
+    try await ServerHarness.run { listener in
+      guard isFull.load(ordering: .relaxed) else { return HTTPSocket.accept(listener) }
+      pauses.fire()
+      return .exhausted
+    } _: { harness in
+      var clients: [TestClient] = []
+      for number in 0..<5 {
+        let client = try harness.client()
+        await client.send(harness.get("/\(number)"))
+        clients.append(client)
+      }
+      await pauses.wait()
+      isFull.store(false, ordering: .relaxed)
+      let stopped = harness.stop()
+      for (number, client) in clients.enumerated() {
+        let answer = try await client.answer()
+        #expect(answer.text == "GET /\(number)" && answer.closes)
+        #expect(await client.end() == .closed)
+      }
       await stopped.wait()
     }
   }

@@ -1,5 +1,6 @@
 import CloudMachine
 import CloudProtocol
+import CloudSyncTesting
 import Foundation
 import Records
 import Testing
@@ -49,7 +50,7 @@ struct ArchiveDamageTests {
     let world = try await ArchiveWorld(filling: LoopbackServer(identity: 1))
     let archive = Array(try world.server.exportArchive())
     let server = LoopbackServer(identity: 2)
-    var random = Lehmer(seed: 5)
+    var random = StorageRandom(seed: 5)
     let end = archive.count - 150
     let places = (0..<150).map { _ in Int(random.below(UInt64(archive.count))) }
     for place in places + Array(0..<130) + Array(end..<archive.count) {

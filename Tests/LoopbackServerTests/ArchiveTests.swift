@@ -1,5 +1,6 @@
 import CloudMachine
 import CloudProtocol
+import CloudSyncTesting
 import Foundation
 import Records
 import Testing
@@ -68,12 +69,12 @@ struct ArchiveTests {
 
   @Test("Arbitrary rows survive an archive, in either storage", arguments: 1...20)
   func archiveKeepsArbitraryRows(_ seed: UInt64) throws {
-    var random = Lehmer(seed: seed)
+    var random = StorageRandom(seed: seed)
     let names = (1...6).map { "n\($0)" }
     var sequence: UInt64 = 0
     let memory = MemoryStorage(identity: seed << 57, secret: .random())
     for _ in 0..<40 * seed {
-      try memory.commit([randomChange(&random, names: names, &sequence)])
+      try memory.commit([StorageSample.randomChange(&random, names: names, &sequence)])
     }
     let file = try TemporaryFile()
     defer { file.remove() }
@@ -81,15 +82,19 @@ struct ArchiveTests {
     let archive = try lines(of: memory)
     try take(archive, into: onDisk)
     #expect(try lines(of: onDisk) == archive)
-    #expect(try dump(onDisk, names: names) == dump(memory, names: names))
+    #expect(
+      try StorageSample.rows(of: onDisk, names: names)
+        == StorageSample.rows(of: memory, names: names))
     let copy = MemoryStorage(identity: 1)
     try take(archive, into: copy)
     #expect(try lines(of: copy) == archive)
-    #expect(try dump(copy, names: names) == dump(memory, names: names))
+    #expect(
+      try StorageSample.rows(of: copy, names: names) == StorageSample.rows(of: memory, names: names)
+    )
     #expect(try copy.identity() == memory.identity() && copy.secret() == memory.secret())
     // Both keep the same when they go on.
     for _ in 0..<40 {
-      let change = randomChange(&random, names: names, &sequence)
+      let change = StorageSample.randomChange(&random, names: names, &sequence)
       for storage in [memory, copy, onDisk] as [any CloudStorage] { try storage.commit([change]) }
     }
     let end = try lines(of: memory)
@@ -162,7 +167,7 @@ struct ArchiveTests {
   func archiveTimesMatchCalendar() {
     let formatter = ISO8601DateFormatter()
     formatter.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
-    var random = Lehmer(seed: 1)
+    var random = StorageRandom(seed: 1)
     var all = [0, -0.25, -978_307_200, -26_438_400, 100_310_400, 3_155_673_600, 2e11]
     for _ in 0..<500 { all.append(Double(random.below(20_000_000_000)) - 12e9 + 0.25) }
     for seconds in all {

@@ -1,6 +1,7 @@
 #if PostgreSQL
   import CloudMachine
   import CloudProtocol
+  import CloudSyncTesting
   import Records
   import Testing
   import VerificationSupport
@@ -13,11 +14,11 @@
     @Test(
       "The storage in PostgreSQL passes the checks of every storage", arguments: StorageCheck.all)
     func storagePassesChecks(_ check: StorageCheck) throws {
-      let database = try TemporaryDatabase()
-      let storage = try PostgreSQLStorage(database.address, identity: 1 << 63 + 9)
-      let found = try check.body(storage)
-      #expect(found.found == found.expected)
-      try storage.close()
+      let suite = StorageConformance("PostgreSQL", lifetime: .shared) {
+        let database = try TemporaryDatabase()
+        return { identity in try PostgreSQLStorage(database.address, identity: identity) }
+      }
+      try suite.run(check)
     }
 
     /// A server on a database, and a device that saves records there.

@@ -1,5 +1,6 @@
 import CloudMachine
 import CloudProtocol
+import CloudSyncTesting
 import Records
 import SQLite
 import Synchronization
@@ -41,7 +42,7 @@ struct QueryStorageTests {
     "Both storages give the same answers to random saves, deletions, queries and pages",
     arguments: 1...6)
   func storagesAnswerQueriesAlike(_ seed: UInt64) throws {
-    var random = Lehmer(seed: seed)
+    var random = StorageRandom(seed: seed)
     let place = try TemporaryFile()
     defer { place.remove() }
     let twins = try Twins(path: place.path)
@@ -93,12 +94,14 @@ struct QueryStorageTests {
     }
     #expect(found > 100)
     let checksums = (0..<4 as Range<UInt8>).map { SHA256.hexadecimal(of: [$0]) }
-    #expect(try dump(twins.memory, names: checksums) == dump(twins.file, names: checksums))
+    #expect(
+      try StorageSample.rows(of: twins.memory, names: checksums)
+        == StorageSample.rows(of: twins.file, names: checksums))
     try twins.file.close()
   }
 
   private func randomSaves(
-    _ random: inout Lehmer, _ twins: Twins, type: String, zone: ZoneID
+    _ random: inout StorageRandom, _ twins: Twins, type: String, zone: ZoneID
   ) throws -> [RecordSave] {
     var saves: [RecordSave] = []
     for _ in 0..<random.below(12) {

@@ -1,5 +1,6 @@
 import CloudMachine
 import CloudProtocol
+import CloudSyncTesting
 import Foundation
 import Records
 import SQLite
@@ -100,8 +101,8 @@ func makeGoodFile(_ file: TemporaryFile) throws {
       .init(
         key: .init(user: UserID("_alice"), device: "phone", requestID: "n1"),
         reply: .currentUser(UserID("_alice"))), keeping: 3),
-    .putUpload(upload("n1", "n2", at: 5), content: [1, 2, 3]),
-    .putRecord(holder("n8", 10, ["n3"]), in: alice),
+    .putUpload(StorageSample.upload("n1", "n2", at: 5), content: [1, 2, 3]),
+    .putRecord(StorageSample.holder("n8", 10, ["n3"]), in: alice),
     .putSchema(SchemaRow(container: "c", environment: .production, isClosed: true)),
     .putRecordType(
       RecordTypeRow(
@@ -232,7 +233,7 @@ struct ServerFileTests {
     let names = (1...7).map { "n\($0)" }
     let good = try Data(contentsOf: file.url)
     let whole = try SQLiteStorage(path: file.path, identity: 1)
-    let expected = try dump(whole, names: names)
+    let expected = try StorageSample.rows(of: whole, names: names)
     try whole.close()
     var opened = 0
     var refused = 0
@@ -245,7 +246,7 @@ struct ServerFileTests {
       do {
         let storage = try SQLiteStorage(path: file.path, identity: 1)
         defer { try? storage.close() }
-        if try dump(storage, names: names) != expected {
+        if try StorageSample.rows(of: storage, names: names) != expected {
           Issue.record("byte \(index) was changed and nobody saw it")
         }
         opened += 1

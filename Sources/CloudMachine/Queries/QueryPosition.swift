@@ -13,6 +13,8 @@ struct QueryPosition: Hashable {
   var id: RecordID
 
   private static let version: UInt8 = 1
+  /// The size of a binding, a SHA-256.
+  private static let bindingBytes = 32
 
   init(keys: [QueryValue?], id: RecordID) {
     self.keys = keys
@@ -21,12 +23,22 @@ struct QueryPosition: Hashable {
 
   /// Decodes `cursor`; `nil` if it is damaged or does not belong to `binding`.
   init?(_ cursor: QueryCursor, of binding: [UInt8]) {
+    self.init(cursor, ofAny: binding.count) { $0.elementsEqual(binding) }
+  }
+
+  /// The record of a cursor that may belong to another query; `nil` if it is damaged.
+  static func record(in cursor: QueryCursor) -> RecordID? {
+    QueryPosition(cursor, ofAny: bindingBytes) { _ in true }?.id
+  }
+
+  private init?(
+    _ cursor: QueryCursor, ofAny bindingBytes: Int, where isRight: (ArraySlice<UInt8>) -> Bool
+  ) {
     guard cursor.bytes.count >= 4 else { return nil }
     let end = cursor.bytes.count - 4
     var reader = ByteReader(cursor.bytes)
     do {
-      guard try reader.byte() == QueryPosition.version,
-        try reader.raw(binding.count).elementsEqual(binding)
+      guard try reader.byte() == QueryPosition.version, isRight(try reader.raw(bindingBytes))
       else { return nil }
       keys = try reader.list { (reader) throws(ByteFormatError) in
         try reader.optional { (reader) throws(ByteFormatError) in try reader.queryValue() }

@@ -5,11 +5,11 @@ import Records
 ///
 /// It reads records in slices, so that the caller can do other work in between.
 ///
-/// Call `read(from:)` and `examine()` in turn until `result` is not `nil`. Only `read(from:)` needs
-/// the storage; each call may be a separate transaction and may see changes made since the last
-/// one. The scan visits each name once and in order, so a record that does not change is found
-/// exactly once, and one that changes is seen in its old or new state. Access is checked for each
-/// slice.
+/// The first slice is read when the query is started. Call `examine()` and `read(from:)` in turn
+/// until `result` is not `nil`. Only `read(from:)` needs the storage; each call may be a separate
+/// transaction and may see changes made since the last one. The scan visits each name once and in
+/// order, so a record that does not change is found exactly once, and one that changes is seen in
+/// its old or new state. Access is checked for each slice.
 package struct QueryScan: Sendable {
   /// The approximate size of a slice in bytes.
   private static let sliceBytes = 64 * 1024
@@ -51,7 +51,7 @@ package struct QueryScan: Sendable {
   /// Creates a scan.
   init(
     _ query: PreparedQuery, after start: QueryPosition?, limit: Int, fields: FieldSelection,
-    zones: [ZoneID], namesZone: Bool, binding: [UInt8], _ call: AdmittedCall
+    step: Int, zones: [ZoneID], namesZone: Bool, binding: [UInt8], _ call: AdmittedCall
   ) throws {
     let context = call.context
     limits = context.limits
@@ -64,13 +64,30 @@ package struct QueryScan: Sendable {
     original = call.original.request
     builder = QueryPageBuilder(query, after: start, limit: limit, fields: fields)
     self.zones = zones[...]
-    step = QueryScan.firstSliceRecords
-    guard query.isUnsorted else { return }
-    step = min(step, limit + 1)
-    if let start {
+    self.step = step
+    if query.isUnsorted, let start {
       self.zones = self.zones.drop { $0 < start.id.zone }
       if self.zones.first == start.id.zone { name = start.id.name }
     }
+  }
+
+  /// The number of records in the first slice of a query; all of a page if each record is on it.
+  static func firstStep(of query: Query, limit: Int) -> Int {
+    guard query.sorts.isEmpty else { return firstSliceRecords }
+    return query.filters.isEmpty ? limit + 1 : min(firstSliceRecords, limit + 1)
+  }
+
+  /// What `read(from:)` is going to read.
+  package var plan: ReadPlan {
+    var plan = ReadPlan()
+    plan.isReadOnly = true
+    guard database.scope != .shared, let zone = zones.first else { return plan }
+    plan.isComplete = true
+    plan.includesIdentity = true
+    plan.zones = [database: [zone]]
+    plan.typePage = ReadPlan.TypePage(
+      type: builder.query.recordType, zone: zone, database: database, after: name, limit: step)
+    return plan
   }
 
   /// Reads the next slice.

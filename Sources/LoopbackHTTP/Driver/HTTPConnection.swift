@@ -70,6 +70,9 @@ final class HTTPConnection {
     waitsSince = now
   }
 
+  /// Whether nothing of a request was received.
+  var isBetweenRequests: Bool { phase == .reading && head == nil && !parser.isInsideRequest }
+
   /// The current wait.
   private var currentWait: Wait {
     switch phase {

@@ -12,14 +12,19 @@ extension HTTPServerCore {
   }
 
   /// Stops accepting connections and closes idle ones.
+  ///
+  /// Requests that have arrived by now are answered, even if they were not read yet and their
+  /// clients wait to be accepted: those clients can't know that the server stops.
   func beginStop() {
     guard !isStopping else { return }
+    acceptConnections()
     drainEnd = clock.elapsed() + options.drainTime
     stopListening()
     for connection in Array(connections.values) {
       switch connection.phase {
       case .reading:
-        if connection.head == nil, !connection.parser.isInsideRequest { close(connection) }
+        if connection.isBetweenRequests { readable(connection.id) }
+        if connection.isBetweenRequests { close(connection) }
       case .lingering: endLingering(connection)
       case .handling, .answering, .closed: break
       }

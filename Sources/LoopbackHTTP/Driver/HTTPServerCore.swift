@@ -77,7 +77,8 @@ actor HTTPServerCore {
     }
   }
 
-  private func acceptConnections() {
+  /// Accepts the connections that wait.
+  func acceptConnections() {
     // New connections must not delay the accepted ones: accept a limited number at a time.
     for _ in 0..<64 {
       guard !isStopping else { return }

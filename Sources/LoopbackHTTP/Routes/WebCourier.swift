@@ -8,13 +8,21 @@ import WebServices
 /// Delivers pushes to devices over HTTP long polls: the "web courier" of CloudKit Web Services.
 ///
 /// A device's pushes are queued from the moment it gets its courier URL; equal pushes are queued
-/// once. A queue that is not read for a while is discarded. Rules: WS-68 to WS-74.
+/// once. A queue that is not read for a while is discarded. A request without a queue, because this
+/// process discarded it or another one made the URL, gets one push of each subscription, since
+/// others may be lost. Rules: WS-68 to WS-74, WS-170.
 final class WebCourier: Sendable {
+  /// A push, and whether it only tells that there may have been one.
+  fileprivate struct Delivery {
+    var push: CloudPush
+    var isReminder = false
+  }
+
   fileprivate struct Queue {
     var observation: any SignalObservation
-    var waiting: [CloudPush] = []
+    var waiting: [Delivery] = []
     /// The waiting request; a newer request replaces it.
-    var reader: (id: Int, continuation: CheckedContinuation<CloudPush?, Never>)?
+    var reader: (id: Int, continuation: CheckedContinuation<Delivery?, Never>)?
     var lastRead: Timestamp
   }
 
@@ -65,9 +73,12 @@ final class WebCourier: Sendable {
   var requestCount: Int { state.withLock { $0.hasEnded.count } }
 
   /// Starts queueing the pushes for `owner`.
-  func open(_ owner: SignedPath.Owner, _ server: LoopbackServer) {
+  ///
+  /// - Returns: Whether they were not queued before.
+  @discardableResult
+  func open(_ owner: SignedPath.Owner, _ server: LoopbackServer) -> Bool {
     let now = wallClock()
-    guard !state.withLock({ $0.isClosed || $0.queues[owner] != nil }) else { return }
+    guard !state.withLock({ $0.isClosed || $0.queues[owner] != nil }) else { return false }
     let old = state.withLock {
       $0.discardIdleQueues(now, idleLimit: WebCourier.idleLimit, most: maximumQueues)
     }
@@ -76,7 +87,7 @@ final class WebCourier: Sendable {
     let container = owner.container
     let observation = device.observeSignals { [weak self] signal in
       guard case .push(let push) = signal, push.container == container else { return }
-      self?.put(push, for: owner)
+      self?.put(Delivery(push: push), for: owner)
     }
     let isSpare = state.withLock { state in
       guard !state.isClosed, state.queues[owner] == nil else { return true }
@@ -84,39 +95,66 @@ final class WebCourier: Sendable {
       return false
     }
     if isSpare { observation.stop() }
+    return !isSpare
   }
 
-  private func put(_ push: CloudPush, for owner: SignedPath.Owner) {
-    let reader = state.withLock { state -> CheckedContinuation<CloudPush?, Never>? in
+  private func put(_ delivery: Delivery, for owner: SignedPath.Owner) {
+    let reader = state.withLock { state -> CheckedContinuation<Delivery?, Never>? in
       guard let queue = state.queues[owner] else { return nil }
       if let reader = queue.reader {
         state.queues[owner]?.reader = nil
         return reader.continuation
       }
-      guard !queue.waiting.contains(push) else { return nil }
-      state.queues[owner]?.waiting.append(push)
+      if let place = queue.waiting.firstIndex(where: { $0.push == delivery.push }) {
+        if !delivery.isReminder { state.queues[owner]?.waiting[place].isReminder = false }
+        return nil
+      }
+      state.queues[owner]?.waiting.append(delivery)
       if queue.waiting.count >= WebCourier.capacity { state.queues[owner]?.waiting.removeFirst() }
       return nil
     }
-    reader?.resume(returning: push)
+    reader?.resume(returning: delivery)
+  }
+
+  /// Queues one push of each subscription, because others may have been lost.
+  private func remind(_ owner: SignedPath.Owner, _ server: LoopbackServer) throws(CloudError) {
+    do throws(CloudError) {
+      let pushes = try server.pushes(
+        ofSubscriptionsOf: owner.account, container: owner.container, owner.environment)
+      for push in pushes { put(Delivery(push: push, isReminder: true), for: owner) }
+    } catch {
+      // Without the queue, the next request tries it again.
+      let queue = state.withLock { $0.queues.removeValue(forKey: owner) }
+      queue?.observation.stop()
+      queue?.reader?.continuation.resume(returning: nil)
+      throw error
+    }
   }
 
   /// Waits for the next push for `owner`; the response is empty if none arrives in time.
   func answer(
     _ owner: SignedPath.Owner, _ server: LoopbackServer, isExact: Bool
   ) async -> HTTPResponse {
-    open(owner, server)
-    guard let push = await next(owner) else {
+    if open(owner, server) {
+      do throws(CloudError) { try remind(owner, server) } catch {
+        return .failure(503, "TRY_AGAIN_LATER", error.message)
+      }
+    }
+    guard let delivery = await next(owner) else {
       return HTTPResponse(200, fields: [.init(name: "cache-control", value: "no-store")])
     }
+    let push = delivery.push
     let notation = Notation(
       container: owner.container, database: push.database,
       user: try? server.user(of: owner.account), isExact: isExact)
-    let info = try? server.notificationInfo(of: push, account: owner.account, owner.environment)
+    // What may have happened is not shown to a person.
+    let info =
+      delivery.isReminder
+      ? nil : try? server.notificationInfo(of: push, account: owner.account, owner.environment)
     return .json(200, notation.json(push, number: UUID().uuidString, info: info ?? nil))
   }
 
-  private func next(_ owner: SignedPath.Owner) async -> CloudPush? {
+  private func next(_ owner: SignedPath.Owner) async -> Delivery? {
     let id = state.withLock { state in
       state.readers += 1
       state.hasEnded[state.readers] = false
@@ -127,13 +165,13 @@ final class WebCourier: Sendable {
       self.end(id, owner)
     }
     defer { timer.cancel() }
-    let push = await withTaskCancellationHandler {
+    let delivery = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let outcome = state.withLock { state in
           state.beginReading(id, owner, continuation, now: wallClock())
         }
         outcome.replaced?.resume(returning: nil)
-        if outcome.isOver { continuation.resume(returning: outcome.push) }
+        if outcome.isOver { continuation.resume(returning: outcome.delivery) }
       }
     } onCancel: {
       end(id, owner)
@@ -142,12 +180,12 @@ final class WebCourier: Sendable {
       state.hasEnded[id] = nil
       state.queues[owner]?.lastRead = wallClock()
     }
-    return push
+    return delivery
   }
 
   /// Ends the wait of a request.
   private func end(_ id: Int, _ owner: SignedPath.Owner) {
-    let reader = state.withLock { state -> CheckedContinuation<CloudPush?, Never>? in
+    let reader = state.withLock { state -> CheckedContinuation<Delivery?, Never>? in
       guard let reader = state.queues[owner]?.reader, reader.id == id else {
         // The timer of an answered request needs no entry.
         if state.hasEnded[id] != nil { state.hasEnded[id] = true }
@@ -175,12 +213,12 @@ final class WebCourier: Sendable {
 
 extension WebCourier.State {
   /// The outcome of starting to read a queue.
-  struct ReadOutcome {
+  fileprivate struct ReadOutcome {
     /// Whether the request is answered without a wait.
     var isOver: Bool
-    var push: CloudPush?
+    var delivery: WebCourier.Delivery?
     /// The waiting request that was replaced.
-    var replaced: CheckedContinuation<CloudPush?, Never>?
+    var replaced: CheckedContinuation<WebCourier.Delivery?, Never>?
   }
 
   /// Discards idle queues to make space for a new one; returns their observations.
@@ -200,14 +238,14 @@ extension WebCourier.State {
   }
 
   fileprivate mutating func beginReading(
-    _ id: Int, _ owner: SignedPath.Owner, _ continuation: CheckedContinuation<CloudPush?, Never>,
-    now: Timestamp
+    _ id: Int, _ owner: SignedPath.Owner,
+    _ continuation: CheckedContinuation<WebCourier.Delivery?, Never>, now: Timestamp
   ) -> ReadOutcome {
     guard let queue = queues[owner], hasEnded[id] != true else { return ReadOutcome(isOver: true) }
     queues[owner]?.lastRead = now
-    if let push = queue.waiting.first {
+    if let delivery = queue.waiting.first {
       queues[owner]?.waiting.removeFirst()
-      return ReadOutcome(isOver: true, push: push)
+      return ReadOutcome(isOver: true, delivery: delivery)
     }
     queues[owner]?.reader = (id, continuation)
     return ReadOutcome(isOver: false, replaced: queue.reader?.continuation)

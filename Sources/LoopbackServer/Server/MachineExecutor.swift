@@ -161,11 +161,10 @@ final class MachineExecutor: Sendable {
   /// Reads the next slice of a query, in a separate transaction.
   func read(_ scan: QueryScan) async throws(CloudError) -> QueryScan {
     try await storages.run { () throws(CloudError) in
-      // A scan that was read in part can't be read again.
-      try self.enter { _, storage in
+      try self.enter(runs: MachineExecutor.mostRuns) { _, storage in
         try storage.transaction {
           var scan = scan
-          try storage.foresee { MachineExecutor.readOnly }
+          try storage.foresee { scan.plan }
           try scan.read(from: storage)
           return scan
         }

@@ -83,11 +83,11 @@ final class RequestDispatcher: Sendable {
   ) async throws(CloudError) -> Result<CloudReply, CloudError> {
     var scan = scan
     while true {
-      scan = try await executor.read(scan)
       scan.examine()
       if let result = scan.result { return result }
       await pause()
       try checkCancellation()
+      scan = try await executor.read(scan)
     }
   }
 

@@ -14,6 +14,7 @@ struct Bench {
       + SystemFieldsBenchmarks.all() + EngineBenchmarks.all() + ItemBenchmarks.all()
       + ThroughputBenchmarks.all() + ServerBenchmarks.all() + QueryBenchmarks.all()
       + WebBenchmarks.all() + WaitBenchmarks.all() + ConsoleBenchmarks.all() + PeerBenchmarks.all()
+      + ClusterBenchmarks.all()
   }
 
   static func main() async {

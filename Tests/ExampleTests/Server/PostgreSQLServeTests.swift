@@ -3,6 +3,10 @@
   import Testing
   import VerificationSupport
 
+  #if canImport(FoundationNetworking)
+    import FoundationNetworking
+  #endif
+
   @Suite("cloudsync serve: PostgreSQL")
   struct PostgreSQLServeTests {
     @Test("Two processes serve one database: tokens, data and archives of each are the other's")
@@ -27,6 +31,55 @@
       #expect(await first.stop() == 0)
       #expect(await second.stop() == 0)
       #expect(database.otherConnections == [])
+    }
+
+    /// The body of the answer to a GET without a body, or to a POST with one.
+    private func ask(_ url: String, _ body: String? = nil) async throws -> String {
+      var request = URLRequest(url: try #require(URL(string: url)))
+      if let body {
+        request.httpMethod = "POST"
+        request.httpBody = Data(body.utf8)
+      }
+      let (answer, response) = try await URLSession.shared.data(for: request)
+      #expect((response as? HTTPURLResponse)?.statusCode == 200)
+      return String(decoding: answer, as: UTF8.self)
+    }
+
+    /// Proves WS-170.
+    @Test("A client that waits for pushes at another process is told to fetch, and gets each push")
+    func waitingClientMovesToAnotherProcess() async throws {
+      let database = try TemporaryDatabase()
+      let tool = try ServerTool()
+      let first = try await tool.serve("--data", database.address)
+      let second = try await tool.serve("--data", database.address)
+      let token = try #require(first.webAuthTokens["default"])
+      let made = try await ask(
+        "\(first.url)/device/1/iCloud.test/development/tokens/create?ckAPIToken=\(first.apiToken)"
+          + "&ckWebAuthToken=\(token)&clientId=laptop", #"{"apnsEnvironment":"development"}"#)
+      let object = try JSONSerialization.jsonObject(with: Data(made.utf8)) as? [String: Any]
+      let courier = try #require(object?["webcourierURL"] as? String).dropFirst(first.url.count)
+      let zone = #""zoneID":{"zoneName":"Notes"}"#
+      func change(_ path: String, _ operation: String) async throws {
+        let body = #"{\#(zone),"operations":[{"operationType":"create",\#(operation)}]}"#
+        #expect(try await first.post(path, Data(body.utf8)).status == 200)
+      }
+      func save(_ name: String) async throws {
+        try await change(
+          "records/modify", #""record":{"recordName":"\#(name)","recordType":"Note"}"#)
+      }
+      try await change("zones/modify", #""zone":{\#(zone)}"#)
+      try await change(
+        "subscriptions/modify",
+        #""subscription":{"subscriptionID":"s","subscriptionType":"zone",\#(zone)}"#)
+      let mark = #""sid":"s""#
+      // Its push waits at the first process.
+      try await save("a")
+      #expect(try await ask(second.url + courier).contains(mark))
+      try await save("b")
+      #expect(try await ask(second.url + courier).contains(mark))
+      #expect(try await ask(first.url + courier).contains(mark))
+      #expect(await first.stop() == 0)
+      #expect(await second.stop() == 0)
     }
 
     @Test("Data move to a file and back by archives, and every archive has the same bytes")

@@ -3,6 +3,7 @@ import CloudSyncTesting
 import LoopbackServer
 import Records
 import Testing
+import WebServices
 
 @testable import LoopbackHTTP
 
@@ -23,6 +24,56 @@ struct CourierLimitTests {
     #expect(courier.queueCount == 10)
     courier.close()
     #expect(courier.queueCount == 0)
+    server.close()
+  }
+
+  /// The identifiers of the subscriptions whose pushes answer requests, until one is empty.
+  private func answers(
+    _ courier: WebCourier, _ owner: SignedPath.Owner, _ server: LoopbackServer, most: Int
+  ) async throws -> [String] {
+    var found: [String] = []
+    for _ in 0..<most {
+      let answer = await courier.answer(owner, server, isExact: false)
+      guard !answer.body.isEmpty else { break }
+      let push = try JSON(parsing: answer.body)
+      let content = try #require(push["ck"]?["met"] ?? push["ck"]?["fet"])
+      found.append(try #require(content["sid"]?.string))
+      #expect(push["aps"]?["alert"] == nil)
+    }
+    return found
+  }
+
+  /// Proves WS-170.
+  @Test("A request without a queue gets one silent push of each subscription, and then waits")
+  func aRequestWithoutQueueGetsOnePushOfEachSubscription() async throws {
+    let server = LoopbackServer(clock: { Timestamp(secondsSinceReferenceDate: 1) })
+    let phone = server.device("phone", signedInAs: "alice")
+    let zone = ZoneID(name: "Notes")
+    let info = Subscription.NotificationInfo(alertBody: "A note")
+    let requests: [CloudRequest] = [
+      .modifyZones(ModifyZones(save: [zone])),
+      .modifySubscriptions(
+        ModifySubscriptions(save: [
+          Subscription(
+            id: SubscriptionID("all"), kind: .database(recordType: nil), notificationInfo: info),
+          Subscription(
+            id: SubscriptionID("zone"), kind: .zone(zone, recordType: nil), notificationInfo: info),
+        ])),
+    ]
+    for (number, request) in requests.enumerated() {
+      _ = try await phone.send(
+        CloudCall(container: "c", database: .private, requestID: "\(number)", request: request))
+    }
+    // Two processes, at the first of which the device got its URL.
+    let couriers = (0..<2).map { _ in
+      WebCourier(clock: ContinuousClock(), wallClock: server.clock, wait: .seconds(2))
+    }
+    let one = holder("one")
+    couriers[0].open(one, server)
+    #expect(try await answers(couriers[1], one, server, most: 2) == ["all", "zone"])
+    #expect(couriers[1].waitingCount == 0)
+    #expect(couriers.map(\.queueCount) == [1, 1])
+    for courier in couriers { courier.close() }
     server.close()
   }
 

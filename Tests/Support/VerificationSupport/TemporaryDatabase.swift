@@ -27,6 +27,12 @@
       try PostgreSQLConnection(address, patience: .seconds(60)).execute(sql)
     }
 
+    /// Runs a query in the database that returns one column of texts.
+    package func rows(_ sql: String) throws -> [String] {
+      try PostgreSQLConnection(address, patience: .seconds(60)).run([PostgreSQLStatement(sql)])[0]
+        .map { try $0.text(0) }
+    }
+
     /// Whether the database takes connections; those that there are are ended with the change.
     package func setAcceptsConnections(_ accepts: Bool) throws {
       try PostgreSQLConnection(server, patience: .seconds(60)).execute([

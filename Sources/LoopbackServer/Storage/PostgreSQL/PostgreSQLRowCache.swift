@@ -33,11 +33,13 @@
     var uploads: [String: UploadRow?] = [:]
     var recordPages: [ReadPlan.Page: [RecordRow]] = [:]
     var zonePages: [ReadPlan.Page: [ZoneRow]] = [:]
+    var typePages: [ReadPlan.TypePage: [RecordRow]] = [:]
 
     /// Takes over a change of the transaction, or forgets what it changes.
     mutating func apply(_ change: StorageChange) {
       recordPages = [:]
       zonePages = [:]
+      typePages = [:]
       switch change {
       case .putAccount(let row):
         accountsByName[row.name] = row

@@ -77,20 +77,32 @@
     public func records(
       ofType type: String, in zone: ZoneID, of database: DatabaseID, after name: String?, limit: Int
     ) throws -> [RecordRow] {
+      let page = ReadPlan.TypePage(
+        type: type, zone: zone, database: database, after: name, limit: limit)
+      noteRead(database)
+      if let known = rows.typePages[page] { return known }
+      return try Self.records(of: page, try read([Self.page(page)])[0])
+    }
+
+    /// The statement that reads a page of the records of one type.
+    static func page(_ page: ReadPlan.TypePage) -> PostgreSQLStatement {
       // No name is empty, so the empty string sorts before all names.
-      try read(
+      PostgreSQLStatement(
         """
         SELECT name, changed_at, body FROM cloudsync.records
         WHERE database = $1 AND feed = $2 AND type = $3 AND is_live AND name > $4
         ORDER BY name LIMIT $5
         """,
         [
-          .uuid(database.key), .uuid(zone.feed), .text(type), .text(name ?? ""),
-          .integer(Int64(max(0, limit))),
-        ]
-      ).map { row in
-        let found = try Self.record(row, in: zone)
-        guard found.type == type, found.record != nil else {
+          .uuid(page.database.key), .uuid(page.zone.feed), .text(page.type),
+          .text(page.name ?? ""), .integer(Int64(max(0, page.limit))),
+        ])
+    }
+
+    static func records(of page: ReadPlan.TypePage, _ rows: PostgreSQLRows) throws -> [RecordRow] {
+      try rows.map { row in
+        let found = try record(row, in: page.zone)
+        guard found.type == page.type, found.record != nil else {
           throw ByteFormatError(offset: 0, reason: "a record does not match its columns")
         }
         return found
@@ -197,13 +209,17 @@
     }
 
     /// The number of a zone's live records, counted up to `limit`.
+    ///
+    /// In the order of an index, because the planner would search all tables for those of a large
+    /// zone.
     public func recordCount(
       of zone: ZoneID, in database: DatabaseID, upTo limit: Int
     ) throws -> Int {
       try read(
         """
         SELECT count(*) FROM (
-          SELECT 1 FROM cloudsync.records WHERE database = $1 AND feed = $2 AND is_live LIMIT $3
+          SELECT 1 FROM cloudsync.records WHERE database = $1 AND feed = $2 AND is_live
+          ORDER BY type, name LIMIT $3
         ) AS live
         """, [.uuid(database.key), .uuid(zone.feed), .integer(Int64(max(0, limit)))]
       ).first { Int(clamping: try $0.integer(0)) } ?? 0

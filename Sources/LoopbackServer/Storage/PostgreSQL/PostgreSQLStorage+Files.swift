@@ -52,7 +52,12 @@
 
     static func uploads(_ receipts: [String]) -> PostgreSQLStatement {
       PostgreSQLStatement(
-        "SELECT receipt, body FROM cloudsync.uploads WHERE receipt = ANY($1)", [.texts(receipts)])
+        """
+        SELECT found.receipt, found.body
+        FROM unnest($1::text[]) AS wanted (receipt) CROSS JOIN LATERAL (
+          SELECT receipt, body FROM cloudsync.uploads
+          WHERE receipt = wanted.receipt COLLATE "C" OFFSET 0) AS found
+        """, [.texts(receipts)])
     }
 
     static func upload(_ row: PostgreSQLRows.Row) throws -> UploadRow {
@@ -78,7 +83,7 @@
             ON CONFLICT (checksum) DO UPDATE SET checksum = excluded.checksum
             """, [.text(row.checksum)]),
           PostgreSQLStatement(
-            "SELECT number FROM cloudsync.file_chunks WHERE checksum = $1 LIMIT 1",
+            "SELECT number FROM cloudsync.file_chunks WHERE checksum = $1 AND number = 0",
             [.text(row.checksum)]),
         ])
         guard inserted[1].count == 0 else { continue }
@@ -130,21 +135,24 @@
 
     /// Removes the files among the candidates that nothing uses, each statement with a view of its
     /// own.
+    ///
+    /// The arrays keep the planner from joins that read all files.
     static let removalOfUnusedFiles = [
       """
       SELECT checksum FROM cloudsync.files
-      WHERE checksum IN (SELECT checksum FROM cloudsync.file_candidates)
+      WHERE checksum = ANY(ARRAY(SELECT checksum FROM cloudsync.file_candidates))
       ORDER BY checksum FOR UPDATE
       """,
       """
       WITH unused AS (
-        DELETE FROM cloudsync.files
-        WHERE checksum IN (SELECT checksum FROM cloudsync.file_candidates)
-          AND NOT EXISTS (
-            SELECT 1 FROM cloudsync.file_uses WHERE file_uses.checksum = files.checksum)
-          AND NOT EXISTS (SELECT 1 FROM cloudsync.uploads WHERE uploads.checksum = files.checksum)
+        DELETE FROM cloudsync.files WHERE checksum = ANY(ARRAY(
+          SELECT checksum FROM cloudsync.file_candidates AS old
+          WHERE NOT EXISTS (
+              SELECT 1 FROM cloudsync.file_uses WHERE checksum = old.checksum OFFSET 0)
+            AND NOT EXISTS (
+              SELECT 1 FROM cloudsync.uploads WHERE checksum = old.checksum OFFSET 0)))
         RETURNING checksum)
-      DELETE FROM cloudsync.file_chunks WHERE checksum IN (SELECT checksum FROM unused)
+      DELETE FROM cloudsync.file_chunks WHERE checksum = ANY(ARRAY(SELECT checksum FROM unused))
       """,
       "DELETE FROM cloudsync.file_candidates",
     ].map { PostgreSQLStatement($0) }

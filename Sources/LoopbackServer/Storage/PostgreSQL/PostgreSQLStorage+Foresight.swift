@@ -98,9 +98,11 @@
           add(
             PostgreSQLStatement(
               """
-              SELECT owner, name, changed_at, body FROM cloudsync.zones
-              WHERE database = $1 AND body IS NOT NULL
-                AND (owner, name) IN (SELECT * FROM unnest($2::text[], $3::text[]))
+              SELECT found.owner, found.name, found.changed_at, found.body
+              FROM unnest($2::text[], $3::text[]) AS wanted (owner, name) CROSS JOIN LATERAL (
+                SELECT owner, name, changed_at, body FROM cloudsync.zones
+                WHERE database = $1 AND body IS NOT NULL AND owner = wanted.owner COLLATE "C"
+                  AND name = wanted.name COLLATE "C" OFFSET 0) AS found
               """,
               [.uuid(database.key), .texts(zones.map(\.owner)), .texts(zones.map(\.name))])
           ) { found, rows in
@@ -108,6 +110,11 @@
             for row in try found.map(PostgreSQLStorage.zone) {
               rows.zones[.init(row.id, database)] = row
             }
+          }
+        }
+        if let page = plan.typePage {
+          add(PostgreSQLStorage.page(page)) { found, rows in
+            rows.typePages[page] = try PostgreSQLStorage.records(of: page, found)
           }
         }
         guard let page = plan.page else { return }

@@ -88,8 +88,11 @@
         PostgreSQLStatement(
           """
           SELECT body, container, environment, scope, owner FROM cloudsync.databases
-          WHERE body IS NOT NULL AND (owner = '' OR owner IN
-            (SELECT user_name FROM cloudsync.accounts WHERE name = ANY($1)))
+          WHERE body IS NOT NULL AND owner = ANY(ARRAY(
+            SELECT '' UNION ALL
+            SELECT found.user_name FROM unnest($1::text[]) AS wanted (name) CROSS JOIN LATERAL (
+              SELECT user_name FROM cloudsync.accounts
+              WHERE name = wanted.name COLLATE "C" OFFSET 0) AS found))
           """, [.texts(names)])
       ])[0].map { try DatabaseBody.open(try $0.bytes(0), id: try Self.databaseID($0, from: 1)) }
     }
@@ -97,7 +100,7 @@
     /// The row of a database, which a writing transaction locks.
     public func database(_ id: DatabaseID) throws -> DatabaseRow? {
       if let known = rows.databases[id] { return known }
-      if locks { try noteLock(id) }
+      try noteLock(id)
       let found = try read(lockOrRead(id))
       guard let last = found.last else { return nil }
       let row = try Self.database(id, last)
@@ -270,8 +273,10 @@
     ) -> PostgreSQLStatement {
       PostgreSQLStatement(
         """
-        SELECT target, holder_owner, holder_zone, holder, kind FROM cloudsync.links
-        WHERE database = $1 AND owner = $2 AND zone = $3 AND target = ANY($4)
+        SELECT found.* FROM unnest($4::text[]) AS wanted (target) CROSS JOIN LATERAL (
+          SELECT target, holder_owner, holder_zone, holder, kind FROM cloudsync.links
+          WHERE database = $1 AND owner = $2 AND zone = $3
+            AND target = wanted.target COLLATE "C" OFFSET 0) AS found
         ORDER BY target, holder_owner, holder_zone, holder, kind
         """, [.uuid(database.key), .text(zone.owner), .text(zone.name), .texts(names)])
     }

@@ -157,7 +157,6 @@
     }
 
     private static func put(_ receipt: Receipt, keeping: Int) -> [PostgreSQLStatement] {
-      let device: [PostgreSQLValue] = [.text(receipt.key.user.rawValue), .text(receipt.key.device)]
       let body = ChecksummedBytes.encode { writer in
         writer.write(receipt.reply)
         if let digest = receipt.digest { writer.write(digest) }
@@ -165,16 +164,20 @@
       return [
         PostgreSQLStatement(
           """
-          INSERT INTO cloudsync.receipts (user_name, device, request, body)
-          VALUES ($1, $2, $3, $4) ON CONFLICT (user_name, device, request)
+          INSERT INTO cloudsync.receipts (user_name, device, request, sender, body)
+          VALUES ($1, $2, $3, $4, $5) ON CONFLICT (user_name, device, request)
           DO UPDATE SET number = excluded.number, body = excluded.body
-          """, device + [.text(receipt.key.requestID), .bytes(body)]),
+          """,
+          [
+            .text(receipt.key.user.rawValue), .text(receipt.key.device),
+            .text(receipt.key.requestID), .uuid(receipt.key.sender), .bytes(body),
+          ]),
         PostgreSQLStatement(
           """
-          DELETE FROM cloudsync.receipts WHERE user_name = $1 AND device = $2 AND number <= (
-            SELECT number FROM cloudsync.receipts WHERE user_name = $1 AND device = $2
-            ORDER BY number DESC LIMIT 1 OFFSET $3)
-          """, device + [.integer(Int64(max(0, keeping)))]),
+          DELETE FROM cloudsync.receipts WHERE sender = $1 AND number <= (
+            SELECT number FROM cloudsync.receipts WHERE sender = $1
+            ORDER BY number DESC LIMIT 1 OFFSET $2)
+          """, [.uuid(receipt.key.sender), .integer(Int64(max(0, keeping)))]),
       ]
     }
 

@@ -43,6 +43,8 @@
       /// The error of a nested transaction, which rolls back the whole.
       var fault: (any Error)?
       var hasChanges = false
+      /// The databases that are locked.
+      var locked: Set<DatabaseID> = []
       /// The databases from which rows were read without a lock.
       var read: Set<DatabaseID> = []
       /// Whether the transaction ended in the database with what was foreseen.
@@ -85,7 +87,11 @@
         try PostgreSQLLayout.prepare(connection, identity: identity, secret: secret)
         self.connection = connection
       } catch let error as PostgreSQLError {
-        throw PostgreSQLStorageError("the database can't be used: \(error)")
+        let advice =
+          error.state == "42501"
+          ? "; the user needs CREATE on the database at the first start, and owns the schema then"
+          : ""
+        throw PostgreSQLStorageError("the database can't be used: \(error)\(advice)")
       }
     }
 
@@ -103,6 +109,9 @@
 
     /// The number of round trips to the database so far.
     package var roundTrips: Int { earlierRoundTrips + (connection?.roundTrips ?? 0) }
+
+    /// Called with the statements of each round trip before they are run, for tests.
+    var watch: (([PostgreSQLStatement]) -> Void)?
 
     /// The number of reads that a running transaction made and that were not foreseen.
     package private(set) var misses = 0
@@ -198,14 +207,16 @@
 
     /// Notes that a transaction reads from a database whose row it may lock later.
     func noteRead(_ database: DatabaseID) {
-      if locks, rows.databases[database] == nil { running?.read.insert(database) }
+      if locks, running?.locked.contains(database) == false { running?.read.insert(database) }
     }
 
-    /// Runs the transaction again if it read from a database that it locks only now: what it read
-    /// may have changed since.
+    /// Notes that a transaction locks a database, and runs it again if it read from it before: what
+    /// it read may have changed since.
     func noteLock(_ database: DatabaseID) throws {
-      guard let running, running.read.contains(database) else { return }
-      locksNext = Set(running.rows.databases.keys).union([database])
+      guard locks, running?.locked.insert(database).inserted == true,
+        let running, running.read.contains(database)
+      else { return }
+      locksNext = running.locked
       throw PostgreSQLError(state: "40001", "a database was read before it was locked")
     }
 
@@ -342,6 +353,7 @@
         connection = try PostgreSQLConnection(address, patience: patience)
       }
       guard let connection else { throw PostgreSQLError("there is no connection") }
+      watch?(statements)
       return try connection.run(statements)
     }
 
@@ -372,10 +384,12 @@
             retryAfter: 1)
         }
         let isPassing = error.isConflict || error.isConnectionLost
-        let isBusy = error.isCancelled || error.state?.hasPrefix("53") == true
+        // 53: the disk is full, or another resource is exhausted.
+        let isFull = error.state?.hasPrefix("53") == true
+        let isBusy = isPassing || error.isCancelled
         let answer = CloudError(
-          isPassing || isBusy ? .serviceUnavailable : .internalError,
-          "the database failed: \(error)", retryAfter: isPassing || isBusy ? 1 : nil)
+          isBusy || isFull ? .serviceUnavailable : .internalError,
+          "the database failed: \(error)", retryAfter: isBusy ? 1 : isFull ? 30 : nil)
         return isPassing ? TransactionConflict(error: answer) : answer
       case let error as ByteFormatError:
         return CloudError(.internalError, "the database is damaged: \(error.description)")

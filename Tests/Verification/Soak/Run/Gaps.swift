@@ -26,24 +26,31 @@ struct Gaps {
       for probe in probes {
         // A kill of one server is none of the service.
         if outage.kind == .server, probe.server != nil { continue }
-        guard let gap = Gaps.gap(in: probe.answers, outage) else { continue }
-        let isAbsent = absences.contains { absence in
-          absence.server == probe.server && absence.start < gap.end && absence.end > gap.start
+        for gap in Gaps.gaps(in: probe.answers, outage) {
+          let isAbsent = absences.contains { absence in
+            absence.server == probe.server && absence.start < gap.end && absence.end > gap.start
+          }
+          if isAbsent { continue }
+          kind.longest = max(kind.longest, gap.end - gap.start)
+          kind.excess = max(kind.excess, gap.end - gap.start - Gaps.inevitable(in: gap, outage))
         }
-        if isAbsent { continue }
-        let length = gap.end - gap.start
-        kind.longest = max(kind.longest, length)
-        kind.excess = max(kind.excess, length - outage.inevitable)
       }
       figures[outage.kind] = kind
     }
   }
 
-  /// The longest time without an answer that overlaps an interruption.
-  private static func gap(
-    in answers: [ContinuousClock.Instant], _ outage: Outage
-  ) -> (start: ContinuousClock.Instant, end: ContinuousClock.Instant)? {
+  private typealias Gap = (start: ContinuousClock.Instant, end: ContinuousClock.Instant)
+
+  /// The times without an answer that overlap an interruption.
+  private static func gaps(in answers: [ContinuousClock.Instant], _ outage: Outage) -> [Gap] {
     zip(answers, answers.dropFirst()).filter { $0.1 >= outage.start && $0.0 <= outage.end }
-      .map { (start: $0.0, end: $0.1) }.max { $0.end - $0.start < $1.end - $1.start }
+      .map { (start: $0.0, end: $0.1) }
+  }
+
+  /// For how long of a gap nothing can have been answered: no longer than the gap overlaps the
+  /// interruption.
+  private static func inevitable(in gap: Gap, _ outage: Outage) -> Duration {
+    let overlap = min(gap.end, outage.end) - max(gap.start, outage.start)
+    return min(outage.inevitable, max(.zero, overlap))
   }
 }

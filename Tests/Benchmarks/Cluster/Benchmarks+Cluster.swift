@@ -1,0 +1,289 @@
+/// The cost of the storage in PostgreSQL; there are none without the trait.
+enum ClusterBenchmarks {
+  #if !PostgreSQL
+    static func all() -> [Benchmark] { [] }
+  #endif
+}
+
+#if PostgreSQL
+  import CloudMachine
+  import CloudProtocol
+  import CloudSync
+  import CommandLineKit
+  import Foundation
+  import LoopbackHTTP
+  import LoopbackServer
+  import PostgreSQL
+  import Records
+  import SQLite
+  import VerificationSupport
+
+  extension ClusterBenchmarks {
+    private static let batch = 400
+    private static let batches = 25
+    private static var count: Int { batch * batches }
+
+    /// P31, on the PostgreSQL server that `.ci/postgresql` starts.
+    static func all() -> [Benchmark] {
+      [
+        Benchmark(
+          name: "P31 storage alone, requests of 400 records", goal: 1.6, subject: storage,
+          reference: upserts),
+        Benchmark(
+          name: "P31 storage alone, against SQLite", goal: 3.5, subject: storage,
+          reference: inserts),
+        Benchmark(
+          name: "P31 PostgreSQL's own processor time", goal: 1,
+          subject: Side("each record", operations: count * 4, turn: processorTime),
+          reference: Side("20 microseconds") { .microseconds(20) }, rounds: 3),
+        Benchmark(
+          name: "P31 whole server, in process", goal: nil, subject: server(isBehindHTTP: false),
+          reference: upserts),
+        Benchmark(
+          name: "P31 whole server over HTTP (0.4 of the rate)", goal: 2.5,
+          subject: server(isBehindHTTP: true), reference: upserts),
+        Benchmark(
+          name: "P31 eight writers of one account (0.8 of the rate)", goal: 1.25,
+          subject: writers(8), reference: writers(1)),
+      ]
+    }
+
+    /// The rows of the records of requests.
+    private static let rows = (0..<count * 4).map { number -> RecordRow in
+      var record = SpikeNote.sample(number).record
+      record.changeTag = ChangeTag(String(number, radix: 36))
+      record.created = RecordStamp(
+        time: Timestamp(secondsSinceReferenceDate: 1), user: UserID("_a"), device: "bench")
+      record.modified = record.created
+      return RecordRow(
+        id: record.id, type: record.type, record: record, changedAt: UInt64(number + 1),
+        device: "bench")
+    }
+
+    // MARK: The storage
+
+    private static let home = DatabaseID(
+      container: BenchServer.container, environment: .development, scope: .private,
+      owner: UserID("_a"))
+
+    private static var storage: Side {
+      Side(
+        "foresee and commit", operations: count,
+        setUp: {
+          let database = try TemporaryDatabase()
+          return Alone(database: database, storage: try PostgreSQLStorage(database.address))
+        },
+        body: { alone in try save(rows.prefix(count), in: alone.storage) })
+    }
+
+    private struct Alone {
+      let database: TemporaryDatabase
+      let storage: PostgreSQLStorage
+    }
+
+    /// Gives the storage the same calls as requests that save new records.
+    private static func save(_ rows: ArraySlice<RecordRow>, in storage: PostgreSQLStorage) throws {
+      for start in stride(from: rows.startIndex, to: rows.endIndex, by: batch) {
+        let rows = rows[start..<min(start + batch, rows.endIndex)]
+        let key = ReceiptKey(user: UserID("_a"), device: "bench", requestID: "\(start)")
+        try storage.transaction {
+          try storage.foresee {
+            var plan = ReadPlan()
+            plan.databases = [home]
+            plan.accounts = ["a"]
+            plan.receipt = key
+            plan.zones = [home: [BenchServer.zone]]
+            plan.records = [
+              ReadPlan.ZoneRecords(
+                zone: BenchServer.zone, database: home, names: rows.map(\.id.name))
+            ]
+            plan.subscriptions = [home]
+            return plan
+          }
+          _ = try (storage.receipt(key), storage.zone(BenchServer.zone, in: home))
+          for row in rows { _ = try storage.record(row.id, in: home) }
+          let end = rows.last?.changedAt ?? 0
+          let saved = rows.compactMap(\.record).map { ItemResult(id: $0.id, .success($0)) }
+          try storage.commit(
+            rows.map { .putRecord($0, in: home) } + [
+              .putDatabase(DatabaseRow(id: home, incarnation: 1, sequence: end)),
+              .putZone(
+                ZoneRow(id: BenchServer.zone, incarnation: 1, changedAt: end), in: home),
+              .putReceipt(
+                Receipt(key: key, reply: .recordsModified(saved: saved, deleted: [])),
+                keeping: 16),
+            ])
+        }
+      }
+    }
+
+    /// The processor time of the connection's process for 40,000 records.
+    private static func processorTime() async throws -> Duration {
+      let database = try TemporaryDatabase()
+      let storage = try PostgreSQLStorage(database.address)
+      let watcher = try PostgreSQLConnection(database.address, patience: .seconds(10))
+      let process = try watcher.run([
+        PostgreSQLStatement(
+          """
+          SELECT pid::bigint FROM pg_stat_activity
+          WHERE datname = current_database() AND pid <> pg_backend_pid()
+          """)
+      ])[0].first { Int32(clamping: try $0.integer(0)) }
+      guard let process, let before = ProcessFigures(of: process).processorSeconds else {
+        throw Absence(reason: "the processor time of PostgreSQL can't be read")
+      }
+      try save(rows[...], in: storage)
+      let after = ProcessFigures(of: process).processorSeconds ?? before
+      try storage.close()
+      return .seconds(after - before)
+    }
+
+    // MARK: References
+
+    /// The same bytes by one statement for each request, which is a transaction.
+    private static var upserts: Side {
+      Side(
+        "bare upserts", operations: count,
+        setUp: {
+          let database = try TemporaryDatabase()
+          try database.execute([
+            "CREATE TABLE rows (zone text, name text, body bytea, PRIMARY KEY (zone, name))"
+          ])
+          let connection = try PostgreSQLConnection(database.address, patience: .seconds(10))
+          return Bare(database: database, connection: connection, rows: bodies)
+        },
+        body: { bare in
+          for start in stride(from: 0, to: count, by: batch) {
+            let rows = bare.rows[start..<start + batch]
+            _ = try bare.connection.run([
+              PostgreSQLStatement("BEGIN"),
+              PostgreSQLStatement(
+                """
+                INSERT INTO rows SELECT $1, name, body FROM unnest($2::text[], $3::bytea[])
+                  AS new (name, body)
+                ON CONFLICT (zone, name) DO UPDATE SET body = excluded.body
+                """, [.text("Notes"), .texts(rows.map(\.0)), .byteArrays(rows.map(\.1))]),
+              PostgreSQLStatement("COMMIT"),
+            ])
+          }
+        })
+    }
+
+    private struct Bare {
+      let database: TemporaryDatabase
+      let connection: PostgreSQLConnection
+      let rows: [(String, [UInt8])]
+    }
+
+    private static let bodies = rows.prefix(count).map { row -> (String, [UInt8]) in
+      var writer = ByteWriter()
+      if let record = row.record { writer.write(record) }
+      return (row.id.name, writer.bytes)
+    }
+
+    private static var inserts: Side {
+      Side(
+        "bare inserts in SQLite", operations: count,
+        setUp: {
+          let folder = try TemporaryFolder("bench")
+          let connection = try Connection(path: folder.path("raw.db"))
+          try connection.useWriteAheadLog()
+          try connection.execute(
+            "CREATE TABLE rows (name TEXT PRIMARY KEY, body BLOB NOT NULL) STRICT")
+          return File(folder: folder, connection: connection)
+        },
+        body: { file in
+          for start in stride(from: 0, to: count, by: batch) {
+            try file.connection.transaction {
+              for row in bodies[start..<start + batch] {
+                try file.connection.run(
+                  "INSERT INTO rows (name, body) VALUES (?, ?)", [.text(row.0), .blob(row.1)])
+              }
+            }
+          }
+        })
+    }
+
+    private struct File {
+      let folder: TemporaryFolder
+      let connection: Connection
+    }
+
+    // MARK: The server
+
+    /// A server on a new database, behind HTTP or not.
+    private final class Cloud: Sendable {
+      let database: TemporaryDatabase
+      let server: LoopbackServer
+      let web: LoopbackWebServer?
+
+      init(isBehindHTTP: Bool) async throws {
+        database = try TemporaryDatabase()
+        server = try LoopbackServer(postgreSQL: database.address)
+        web = isBehindHTTP ? try LoopbackWebServer(server) : nil
+        _ = try await send(.modifyZones(ModifyZones(save: [BenchServer.zone])))
+      }
+
+      deinit { server.close() }
+
+      func transport(_ device: String) throws -> any CloudTransport {
+        guard let web else { return server.device(device, signedInAs: "alice") }
+        return WebServicesTransport(
+          url: URL(string: web.url), apiToken: web.apiToken(),
+          webAuthToken: try web.webAuthToken(for: "alice"), device: device)
+      }
+
+      func send(
+        _ request: CloudRequest, from device: String = "bench"
+      ) async throws -> CloudReply {
+        try await transport(device).send(
+          CloudCall(
+            container: BenchServer.container, database: .private, requestID: UUID().uuidString,
+            request: request))
+      }
+
+      /// Saves the batches with these numbers.
+      func save(_ numbers: some Sequence<Int>, from device: String = "bench") async throws {
+        for number in numbers {
+          let saves = (number * batch..<(number + 1) * batch).map {
+            RecordSave(SpikeNote.sample($0).record)
+          }
+          guard
+            case .recordsModified(let saved, _) = try await send(
+              .modifyRecords(ModifyRecords(save: saves)), from: device),
+            saved.allSatisfy({ $0.error == nil })
+          else { throw ToolError("records were not saved") }
+        }
+      }
+    }
+
+    private static func server(isBehindHTTP: Bool) -> Side {
+      Side(
+        isBehindHTTP ? "modifyRecords over HTTP" : "modifyRecords", operations: count,
+        setUp: { try await Cloud(isBehindHTTP: isBehindHTTP) },
+        body: { cloud in
+          try await cloud.save(0..<batches)
+          await cloud.web?.stop()
+        })
+    }
+
+    /// Devices of one account that save at the same time.
+    private static func writers(_ writers: Int) -> Side {
+      Side(
+        writers == 1 ? "one writer" : "\(writers) writers", operations: batch * 24,
+        setUp: { try await Cloud(isBehindHTTP: false) },
+        body: { context in
+          let cloud = context
+          try await withThrowingTaskGroup(of: Void.self) { group in
+            for writer in 0..<writers {
+              group.addTask {
+                try await cloud.save(
+                  stride(from: writer, to: 24, by: writers), from: "bench-\(writer)")
+              }
+            }
+            try await group.waitForAll()
+          }
+        })
+    }
+  }
+#endif
