@@ -7,7 +7,9 @@ function prepareAccounts() {
     clearErrors();
     at('accountNote').textContent = '';
     try {
-      const isOld = state.accounts.some(one => one.account === name);
+      // The page may not show an account yet that was just added.
+      const {accounts} = await ask('accounts');
+      const isOld = accounts.some(one => one.account === name);
       await ask('sign-in', null, {account: name});
       at('accountName').value = '';
       at('accountNote').replaceChildren('The account ', nameOf(name),

@@ -136,7 +136,7 @@ final class Browser {
   /// Waits until an expression is true in the page, looking with each frame that it draws.
   ///
   /// The limit only ends a test that failed, with the text of the page.
-  func wait(for condition: String, limit: Int = 300) async throws {
+  func wait(for condition: String, limit: Int = 120) async throws {
     do {
       try await look(for: condition, limit)
     } catch let error as BrowserError where error.description.contains("context was destroyed") {
