@@ -5,6 +5,7 @@ import Synchronization
 final class ScriptedServer: Sendable {
   /// A request, and the number of earlier ones to the same path.
   struct Received: Sendable {
+    var method: String
     var path: String
     var query: String
     var fields: [String: String]
@@ -98,7 +99,7 @@ final class ScriptedServer: Sendable {
   private static func note(_ request: HTTPRequest, in log: inout Log) -> Received {
     let path = request.head.path
     let received = Received(
-      path: path, query: request.head.query ?? "",
+      method: request.head.method, path: path, query: request.head.query ?? "",
       fields: Dictionary(request.head.fields.map { ($0.name, $0.value) }) { first, _ in first },
       body: String(decoding: request.body, as: UTF8.self),
       index: log.received.count { $0.path == path })
