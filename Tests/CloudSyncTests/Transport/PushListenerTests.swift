@@ -103,7 +103,7 @@ struct PushListenerTests {
   }
 
   @Test(
-    "After a broken connection the listener gets a new address, and reports what it may have missed",
+    "After a broken connection the listener gets a new address, and reports a possible gap",
     arguments: [
       BrokenLine(testDescription: "an address that is not valid any more", answer: .text("", 404)),
       BrokenLine(testDescription: "a closed connection", answer: .none),
