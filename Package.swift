@@ -309,7 +309,7 @@ let package = Package(
       "DiskTests",
       [
         "SimulationSupport", "CloudSync", "LoopbackServer", "CloudProtocol", "Records", "SQLite",
-        "Disk",
+        "DurableFiles", "Disk",
       ]),
     tests(
       "StoreTests",

@@ -43,18 +43,17 @@ struct MediaFolder: Sendable {
 
   /// Moves a downloaded file in, so that nothing of it stays in the process's own folder.
   ///
+  /// It is on the disk when this returns: a file is named by its content, so that one which a power
+  /// failure emptied would never be replaced.
+  ///
   /// - Returns: its name here.
   /// - Throws: `FileError` when it can't be read or moved.
   func adopt(_ source: URL) throws -> String {
     try doing(.write, directory) {
-      let name = Self.name(of: try Data(contentsOf: source))
-      if has(name) {
-        try FileManager.default.removeItem(at: source)
-        return name
-      }
-      try FileManager.default.createDirectory(
-        at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-      try FileManager.default.moveItem(at: source, to: url(name))
+      let content = try Data(contentsOf: source)
+      let name = Self.name(of: content)
+      if !has(name) { try AtomicFile(url(name)).write(content) }
+      try FileManager.default.removeItem(at: source)
       return name
     }
   }

@@ -176,6 +176,7 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
   /// - Throws: ``FileError`` if it can't be removed.
   public mutating func remove() throws(FileError) {
     open = nil
+    hasRest = false
     size = 0
     compactSize = 0
     try file.remove()

@@ -154,6 +154,11 @@ struct LimitTests {
       try world.modify(
         [fresh("child", parent: "big"), note("big", 900)], isAtomic: false)
         == "+child quotaExceeded, +big quotaExceeded")
+    // 1,600 bytes are used: one byte too many, and then exactly the quota.
+    #expect(try world.modify([note("f", 395)]) == "+f quotaExceeded")
+    #expect(try world.modify([note("f", 394)]) == "+f ok")
+    #expect(try world.storage.database(world.database)?.byteCount == 2000)
+    #expect(try world.modify(delete: [id("f")]) == "-f ok")
     try world.machine.setQuota(10, of: world.alice, in: world.storage)
     #expect(try world.modify([note("a", 994)], policy: .allKeys) == "+a ok")
     #expect(try world.modify([note("a", 500)], policy: .allKeys) == "+a ok")

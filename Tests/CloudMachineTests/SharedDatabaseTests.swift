@@ -301,11 +301,14 @@ struct SharedDatabaseTests {
     #expect(try world.seen(as: world.stranger) == "S root")
   }
 
-  @Test("A page ends after twenty times its limit of rows that are not shared")
-  func pageBoundsRowsThatAreNotShared() throws {
+  @Test(
+    "A page ends after twenty times its limit of rows that are not shared, and misses none after",
+    arguments: [40, 41])
+  func pageBoundsRowsThatAreNotShared(hiddenCount: Int) throws {
     let world = try shared()
     let token = try world.visit(nil, as: world.stranger).token
-    _ = try world.modify((0..<41).map { fresh("hidden-\($0)") } + [fresh("news", parent: "root")])
+    _ = try world.modify(
+      (0..<hiddenCount).map { fresh("hidden-\($0)") } + [fresh("news", parent: "root")])
     var page = try world.visit(token, limit: 2, as: world.stranger)
     #expect(page.words == "more", "40 rows were read")
     page = try world.visit(page.token, limit: 2, as: world.stranger)

@@ -123,9 +123,10 @@ struct CrashTests {
     let disk = SimulatedDisk()
     var first: FileStateStore? = try FileStateStore(url: StateStoreSubject.url, disk: disk)
     #expect(first != nil)
-    #expect(throws: FileStateStoreError.self) {
+    let error = #expect(throws: FileStateStoreError.self) {
       try FileStateStore(url: StateStoreSubject.url, disk: disk)
     }
+    #expect(error?.code == .inUse)
     first = nil
     _ = try FileStateStore(url: StateStoreSubject.url, disk: disk)
   }

@@ -1,3 +1,4 @@
+import CloudMachine
 import CloudProtocol
 import Foundation
 import Records
@@ -47,6 +48,23 @@ struct ResetTests {
       #expect(try await again.continued(on: server).first == "changeTokenExpired")
       server.close()
     }
+  }
+
+  @Test("After an import or a reset a name is the user that the new contents give it")
+  func namesAreThoseOfTheNewContents() async throws {
+    let storage = MemoryStorage(identity: 2, secret: .random())
+    let other = UserID("_0123456789abcdef0123456789abcdef")
+    try storage.commit([.putAccount(AccountRow(name: "alice", user: other))])
+    let archive = try LoopbackServer(storage: storage).exportArchive()
+    let server = LoopbackServer()
+    let own = try server.user(of: "alice")
+    #expect(own != other)
+    try server.importArchive(archive)
+    #expect(try server.user(of: "alice") == other)
+    #expect(try await user(of: server.device("phone", signedInAs: "alice")) == other)
+    try server.reset()
+    #expect(try server.user(of: "alice") == own)
+    server.close()
   }
 
   @Test("Another server on the same file sees changes after a reset and after an import")

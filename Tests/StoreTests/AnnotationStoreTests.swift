@@ -110,6 +110,8 @@ struct AnnotationStoreTests {
         == "the file has 101 bytes, and 100 is the most; make it smaller")
     #expect(throws: FileError.self) { try store.attach(device.folder.url, to: note) }
     #expect(store.canonicalLines == before && device.mediaFiles.isEmpty)
+    try store.attach(device.file("fitting", Data(repeating: 7, count: 100)), to: note)
+    #expect(device.mediaFiles.count == 1, "the limit itself is allowed")
   }
 
   @Test("R: Deletion is soft and reversible, and a layer is deleted and restored with its contents")

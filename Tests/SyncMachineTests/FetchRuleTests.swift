@@ -42,6 +42,26 @@ struct FetchRuleTests {
     #expect(story.machine.state.changedZones == [zones[0]], "it is still to be fetched")
   }
 
+  @Test("A zone that a narrow fetch left out after a push is read without another push")
+  func zoneOutsideANarrowScopeIsReadLater() {
+    let zones = ["A", "B"].map { ZoneID(name: $0) }
+    var story = Story.signedIn(automatically: true)
+    // The fetch of the start.
+    story.answer(FetchStoryTests.database([]))
+    story.machine.serverChanged(now: story.now)
+    story.fetch(1, FetchOptions(scope: .zones([zones[0]])))
+    story.answer(FetchStoryTests.database(zones, 2))
+    story.answer(FetchStoryTests.page(["a"], 3, zone: zones[0]))
+    #expect(story.told().suffix(2) == ["didFetchChanges", "done"])
+    #expect(story.machine.state.changedZones == [zones[1]] && story.request == nil)
+    story.now = story.now + .seconds(3_600)
+    story.run()
+    story.answer(FetchStoryTests.database([], 4))
+    story.answer(FetchStoryTests.page(["b"], 5, zone: zones[1]))
+    #expect(story.told().contains("fetched [\"b\"] []"))
+    #expect(story.machine.state.changedZones.isEmpty && story.request == nil)
+  }
+
   /// Proves CE-44.
   @Test("A fetch asked for during a fetch runs after it, and equal calls that wait are one")
   func fetchDuringFetch() {

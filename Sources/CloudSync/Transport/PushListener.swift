@@ -158,7 +158,9 @@ final class PushListener: Sendable {
   private func wait(at address: String, _ source: PushSource) async throws(CloudError) {
     let answer = try await session.load(address)
     guard answer.status == 200 else {
-      throw CloudError(.networkFailure, "the connection for pushes was closed")
+      throw CloudError(
+        .networkFailure, "the connection for pushes was closed",
+        retryAfter: WebServicesSession.retryAfter(answer))
     }
     if answer.body.isEmpty { return }
     guard let json = try? JSON(parsing: answer.body),

@@ -267,7 +267,8 @@ package final class WebServicesSession: Sendable {
     throw error
   }
 
-  private static func retryAfter(_ answer: HTTPClientResponse) -> Double? {
+  /// The number of seconds after which the server allows another request; `nil` if it names none.
+  static func retryAfter(_ answer: HTTPClientResponse) -> Double? {
     answer.field("retry-after").flatMap { Double($0) }
       .flatMap { $0.isFinite && $0 >= 0 ? $0 : nil }
   }

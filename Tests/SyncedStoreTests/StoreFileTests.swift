@@ -1,0 +1,159 @@
+import CloudSync
+import Foundation
+import LoopbackServer
+import Synchronization
+import Testing
+
+@testable import SyncedStore
+
+/// The two files of a store: the items and the engine's state.
+@Suite("The files of a SyncedStore", .timeLimit(.minutes(10)))
+struct StoreFileTests {
+  private let server = LoopbackServer()
+
+  private static func items(_ folder: TemporaryFolder) -> URL {
+    folder.url.appendingPathComponent(SyncedStore.FileNames().items)
+  }
+
+  private static func engineState(_ folder: TemporaryFolder) -> URL {
+    folder.url.appendingPathComponent(SyncedStore.FileNames().state)
+  }
+
+  /// Whether the next launch of the app fetches everything.
+  private func startsOver(_ folder: TemporaryFolder) throws -> Bool? {
+    let device = try NoteDevice(server, "phone", folder: folder)
+    return device.store.state.withLock { $0.run?.isFirstFetch }
+  }
+
+  @Test("A launch continues from the last state of the engine, and from no older one")
+  func launchContinuesFromTheLastState() async throws {
+    let folder = TemporaryFolder()
+    #expect(try startsOver(folder) == true, "a new store")
+    var states: [Data] = []
+    do {
+      let phone = try NoteDevice(server, "phone", folder: folder)
+      for name in ["a", "b", "c", "d"] {
+        try phone.write(name, "text")
+        try await phone.store.sync()
+        let state = try Data(contentsOf: Self.engineState(folder))
+        if states.last != state { states.append(state) }
+      }
+      try await phone.store.shutDown()
+    }
+    #expect(states.count == 4)
+    #expect(try Data(contentsOf: Self.engineState(folder)) == states[3])
+    #expect(try startsOver(folder) == false)
+    try states[0].write(to: Self.engineState(folder))
+    #expect(try startsOver(folder) == true, "the items may be newer")
+  }
+
+  @Test("The state before the last one is accepted: the last one may have been lost in a crash")
+  func stateBeforeTheLastIsAccepted() {
+    var settings = StoreSettings()
+    for checksum in ["1", "2", "3"] { settings.noteState(checksum) }
+    #expect(settings.states == ["2", "3"])
+  }
+
+  @Test("After a stop the engine's state is forgotten, also one that is there again")
+  func stopForgetsTheState() async throws {
+    let folder = TemporaryFolder()
+    let state: Data
+    do {
+      let phone = try NoteDevice(server, "phone", folder: folder)
+      try phone.write("a", "text")
+      try await phone.store.sync()
+      state = try Data(contentsOf: Self.engineState(folder))
+      try phone.store.stop()
+      #expect(!FileManager.default.fileExists(atPath: Self.engineState(folder).path))
+    }
+    try state.write(to: Self.engineState(folder))
+    #expect(try startsOver(folder) == true)
+    let again = try NoteDevice(server, "phone", folder: folder)
+    #expect(again.texts == ["a": "text"])
+  }
+
+  @Test("Imported items are on the disk when the store is open, and are imported once")
+  func importedItemsAreOnTheDisk() throws {
+    let folder = TemporaryFolder()
+    for launch in 0..<2 {
+      let store = try SyncedStore(
+        zoneID: NoteDevice.zone, directory: folder.url,
+        types: [SyncedType(Note.self, merging: Note.later)],
+        importing: { content in
+          #expect(launch == 0)
+          content.add(Note("a", "imported"))
+        })
+      #expect(store.items(Note.self).map(\.text) == ["imported"])
+    }
+  }
+
+  @Test("The file of the items stays within a few times their size", arguments: [true, false])
+  func fileOfTheItemsIsBounded(isReceived: Bool) throws {
+    let phone = try NoteDevice(server, "phone", isStarted: false)
+    let text = String(repeating: "x", count: 100_000)
+    for number in 0..<20 {
+      if isReceived {
+        let record = CKRecord(
+          recordType: Note.recordType,
+          recordID: CKRecord.ID(recordName: "a", zoneID: NoteDevice.zone))
+        Note("a", text, modified: Double(number)).copy(to: record)
+        try phone.store.receive([record])
+      } else {
+        try phone.write("a", text, Double(number))
+      }
+    }
+    let size = try Data(contentsOf: Self.items(phone.folder)).count
+    #expect(size > 100_000 && size < 600_000)
+    let again = try NoteDevice(server, "phone", folder: phone.folder, isStarted: false)
+    #expect(again.store.items(Note.self).map(\.modified) == [19])
+  }
+
+  @Test("Items of a damaged file whose account is lost are not sent to the account signed in")
+  func itemsOfALostAccountAreNotSent() async throws {
+    let folder = TemporaryFolder()
+    do {
+      let phone = try NoteDevice(server, "phone", folder: folder)
+      try phone.write("a", "anna's")
+      try await phone.store.sync()
+      try phone.write("b", "anna's draft")
+      try await phone.store.shutDown()
+    }
+    let lines = try String(contentsOf: Self.items(folder), encoding: .utf8).split(separator: "\n")
+    let kept = [lines[0]] + lines.filter { $0.contains(#""n":"b""#) && !$0.contains("settings") }
+    #expect(kept.count > 1)
+    try Data((kept.joined(separator: "\n") + "\ngarbage\n").utf8).write(to: Self.items(folder))
+    let phone = try NoteDevice(server, "phone", account: "ben", folder: folder, recovering: true)
+    #expect(phone.texts == ["b": "anna's draft"] && phone.store.recoveries.count == 1)
+    try? await phone.store.sync()
+    try await phone.store.sync()
+    #expect(phone.texts == [:])
+    #expect(phone.store.recoveries.isEmpty, "the copy went with the items")
+    #expect(phone.store.state.withLock { !$0.mustRewrite })
+    let desk = try NoteDevice(server, "desk", account: "ben")
+    try await desk.store.sync()
+    #expect(desk.texts == [:])
+  }
+
+  @Test("A deletion elsewhere is followed, though the answer to the save was lost in a crash")
+  func deletionAfterALostAnswerIsFollowed() async throws {
+    let folder = TemporaryFolder()
+    do {
+      let phone = try NoteDevice(server, "phone", folder: folder)
+      try await phone.store.sync()
+      try phone.write("a", "text")
+      // The app is killed after the batch was handed over: nothing later is stored.
+      let pending = try #require(phone.store.state.withLock { $0.run?.engine?.state })
+      let batch = await phone.store.nextBatch(.all, pending)
+      #expect(batch?.recordsToSave.map(\.recordID.recordName) == ["a"])
+    }
+    let phone = try NoteDevice(server, "phone", folder: folder)
+    let change = phone.store.state.withLock { state in
+      state.table[state.table.recordID("a", in: nil)]?.change
+    }
+    #expect(change?.wasOffered == true, "the server may have the record")
+    try phone.store.delete(Note("a", ""))
+    let pending = phone.store.state.withLock { $0.run?.pending.pendingRecordZoneChanges }
+    let id = CKRecord.ID(recordName: "a", zoneID: NoteDevice.zone)
+    #expect(pending == [.deleteRecord(id)], "so its deletion is sent")
+  }
+}
