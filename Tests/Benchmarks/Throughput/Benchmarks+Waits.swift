@@ -176,10 +176,22 @@ private actor ConnectedDevices {
   func idleSecond() async throws -> Duration {
     let seconds = 4
     try await Task.sleep(for: .seconds(1))
-    let before = ProcessFigures(of: process.id).processorSeconds ?? 0
+    let before = try processorTime()
     try await Task.sleep(for: .seconds(seconds))
-    let used = (ProcessFigures(of: process.id).processorSeconds ?? 0) - before
-    return .seconds(used) / seconds
+    return (try processorTime() - before) / seconds
+  }
+
+  /// The processor time of the server's threads; `ProcessFigures` counts hundredths of a second.
+  private func processorTime() throws -> Duration {
+    let threads = "/proc/\(process.id)/task"
+    guard let names = try? FileManager.default.contentsOfDirectory(atPath: threads) else {
+      throw Absence(reason: "the system does not tell the processor time of threads")
+    }
+    return names.reduce(.zero) { sum, name in
+      let data = FileManager.default.contents(atPath: "\(threads)/\(name)/schedstat") ?? Data()
+      return sum
+        + .nanoseconds(Int(String(decoding: data, as: UTF8.self).prefix { $0 != " " }) ?? 0)
+    }
   }
 
   /// Lets this process and its children have so many open files, as far as the system allows it.
