@@ -101,6 +101,13 @@ final class Browser {
   /// Opens a page.
   func open(_ url: String) async throws { try await send("Page.navigate", ["url": url]) }
 
+  /// Loads the page again, and returns when the old one is gone.
+  func reload() async throws {
+    try await read("globalThis.isOld = true")
+    try await send("Page.reload")
+    try await wait(for: "globalThis.isOld === undefined")
+  }
+
   /// The value of an expression in the page, which may be a promise.
   @discardableResult
   func read(_ expression: String) async throws -> Any? {
@@ -139,7 +146,10 @@ final class Browser {
   func wait(for condition: String, limit: Int = 120) async throws {
     do {
       try await look(for: condition, limit)
-    } catch let error as BrowserError where error.description.contains("context was destroyed") {
+    } catch let error as BrowserError
+      where ["context was destroyed", "target navigated"].contains(
+        where: error.description.contains)
+    {
       // Another page was loaded meanwhile.
       try await wait(for: condition, limit: limit)
     }
@@ -186,32 +196,49 @@ final class Browser {
   }
 
   /// Waits until an element is visible, and clicks in its middle, where nothing may cover it.
+  ///
+  /// A page that is refreshed meanwhile may move or replace the element; then it is clicked again.
   func click(_ selector: String, _ label: String? = nil) async throws {
     let place = Self.place(selector, label)
-    try await wait(for: place)
-    // A page that has not been drawn yet gets no clicks.
-    try await read("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
-    let found = try await read(
+    for _ in 0..<10 {
+      try await wait(for: place)
+      // A page that has not been drawn yet gets no clicks.
+      try await read(
+        "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+      guard let spot = try await spot(of: place) else { continue }
+      for kind in ["mouseMoved", "mousePressed", "mouseReleased"] {
+        try await send(
+          "Input.dispatchMouseEvent",
+          [
+            "type": kind, "x": spot["x"] ?? 0, "y": spot["y"] ?? 0,
+            "button": kind == "mouseMoved" ? "none" : "left", "clickCount": 1,
+          ])
+      }
+      // In a page that was loaded by the click there is no such word.
+      if try await read("globalThis.wasClicked !== false") as? Bool == true { return }
+    }
+    throw BrowserError("\(place) is covered, or does not stay where it is")
+  }
+
+  /// Where to click an element, whose next click is noted; `nil` if it is covered or gone.
+  private func spot(of place: String) async throws -> [String: Any]? {
+    try await read(
       """
       (() => {
         const one = \(place);
+        if (!one) return null;
         one.scrollIntoView({block: 'center', inline: 'center'});
         const [box] = one.getClientRects();
         const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
-        const top = document.elementFromPoint(x, y);
-        return {x, y, covered: !one.contains(top)};
+        if (!one.contains(document.elementFromPoint(x, y))) return null;
+        globalThis.wasClicked = false;
+        document.addEventListener('click', event => {
+          const now = \(place);
+          globalThis.wasClicked = Boolean(now && now.contains(event.target));
+        }, {once: true, capture: true});
+        return {x, y};
       })()
-      """)
-    let spot = try #require(found as? [String: Any])
-    try #require(spot["covered"] as? Bool == false, "\(place) is covered")
-    for kind in ["mouseMoved", "mousePressed", "mouseReleased"] {
-      try await send(
-        "Input.dispatchMouseEvent",
-        [
-          "type": kind, "x": spot["x"] ?? 0, "y": spot["y"] ?? 0,
-          "button": kind == "mouseMoved" ? "none" : "left", "clickCount": 1,
-        ])
-    }
+      """) as? [String: Any]
   }
 
   /// Types text into the element that has the focus.

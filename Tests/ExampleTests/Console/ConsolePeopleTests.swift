@@ -164,7 +164,7 @@ extension ConsoleSuite {
         try await page.press("Enter")
         try await page.wait(for: "place('button', 'Web token of zoe')")
         try await page.choose("#acting", nil, "zoe")
-        try await page.send("Page.reload")
+        try await page.reload()
         try await page.wait(for: "document.getElementById('acting')?.value === 'zoe'")
         try await page.read(
           "location.hash = 'container=iCloud.test&scope=public&zone=_defaultZone'")

@@ -120,7 +120,7 @@ extension ConsoleSuite {
         try await page.fill("#where", with: "count < 4")
         try await page.press("Enter")
         try await page.wait(for: "says('main h2', '2 found')")
-        try await page.send("Page.reload")
+        try await page.reload()
         try await page.wait(for: "says('main h2', '2 found')")
         #expect(try await page.text("document.getElementById('where').value") == "count < 4")
       }
@@ -145,7 +145,7 @@ extension ConsoleSuite {
         try await page.click(".table:nth-child(2) label", "count")
         try await page.wait(for: "!place('.table:nth-child(2) thead button', 'count')")
         try await page.picture("columns")
-        try await page.send("Page.reload")
+        try await page.reload()
         try await page.wait(for: "place('.table:nth-child(2) thead button', 'title')")
         #expect(try await page.read("Boolean(place('thead button', 'count'))") as? Bool == false)
       }
@@ -162,7 +162,7 @@ extension ConsoleSuite {
         try await page.wait(for: "says('#recordView h3', 'a')")
         try await page.read("history.back()")
         try await page.wait(for: "says('#recordView h3', 'b')")
-        try await page.send("Page.reload")
+        try await page.reload()
         try await page.wait(for: "says('#recordView h3', 'b')")
         try await page.click("a", "all records of the zone")
         try await page.wait(for: "says('main h2', '4 records')")
