@@ -1,15 +1,23 @@
 import Dispatch
+import Foundation
 
 /// The thread that owns a server's sockets and state; the executor of the server's actor.
 ///
-/// This is the only file of the driver that starts concurrent work: the thread, which is a queue
-/// that runs one endless job, and the tasks of handlers.
+/// This is the only file of the driver that starts concurrent work: the thread and the tasks of
+/// handlers. The thread does not belong to a queue: a process has 255 threads for its queues, and
+/// all of them stand still when none is left.
 final class HTTPEventLoop: SerialExecutor {
-  private let queue = DispatchQueue(label: "LoopbackHTTP")
+  /// The thread, which runs as long as the loop.
+  private let threadID: ObjectIdentifier
   private let handlers = HandlerThreads()
   private let poller = HTTPPoller()
 
-  init() { queue.async { [poller] in poller.run() } }
+  init() {
+    let thread = Thread { [poller] in poller.run() }
+    threadID = ObjectIdentifier(thread)
+    thread.name = "LoopbackHTTP"
+    thread.start()
+  }
 
   deinit { poller.end() }
 
@@ -21,7 +29,9 @@ final class HTTPEventLoop: SerialExecutor {
 
   func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
 
-  func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
+  func checkIsolated() {
+    precondition(ObjectIdentifier(Thread.current) == threadID, "this is not the server's thread")
+  }
 
   /// Runs `work` on the thread, after the work that is already queued.
   func execute(_ work: @escaping @Sendable () -> Void) { poller.execute(work) }
