@@ -119,7 +119,7 @@ struct StoreFileTests {
       try await phone.store.shutDown()
     }
     let lines = try String(contentsOf: Self.items(folder), encoding: .utf8).split(separator: "\n")
-    let kept = [lines[0]] + lines.filter { $0.contains(#""n":"b""#) && !$0.contains("settings") }
+    let kept = [lines[0]] + lines.filter { $0.contains(#""n":["b"]"#) && !$0.contains("settings") }
     #expect(kept.count > 1)
     try Data((kept.joined(separator: "\n") + "\ngarbage\n").utf8).write(to: Self.items(folder))
     let phone = try NoteDevice(server, "phone", account: "ben", folder: folder, recovering: true)

@@ -214,10 +214,21 @@ final class Browser {
             "button": kind == "mouseMoved" ? "none" : "left", "clickCount": 1,
           ])
       }
-      // In a page that was loaded by the click there is no such word.
-      if try await read("globalThis.wasClicked !== false") as? Bool == true { return }
+      if try await wasClicked() { return }
     }
     throw BrowserError("\(place) is covered, or does not stay where it is")
+  }
+
+  /// Whether the last click reached its element; it did if it loaded or closed the page.
+  private func wasClicked() async throws -> Bool {
+    do {
+      return try await read("globalThis.wasClicked !== false") as? Bool == true
+    } catch let error as BrowserError
+      where ["context was destroyed", "target navigated", "Session with given id not found"]
+      .contains(where: error.description.contains)
+    {
+      return true
+    }
   }
 
   /// Where to click an element, whose next click is noted; `nil` if it is covered or gone.
