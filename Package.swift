@@ -274,7 +274,7 @@ let package = Package(
       "CloudSyncTests",
       [
         "CloudSync", "StateInspection", "LoopbackHTTP", "LoopbackServer", "SyncMachine",
-        "CloudProtocol", "Records",
+        "CloudProtocol", "Records", "VerificationSupport",
       ]),
     tests(
       "StateInspectionTests",

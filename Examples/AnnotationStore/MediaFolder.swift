@@ -43,8 +43,8 @@ struct MediaFolder: Sendable {
 
   /// Moves a downloaded file in, so that nothing of it stays in the process's own folder.
   ///
-  /// It is on the disk when this returns: a file is named by its content, so that one which a power
-  /// failure emptied would never be replaced.
+  /// It is on the disk when this returns. A file is named by its content, so an empty one that a
+  /// power failure left would never be replaced.
   ///
   /// - Returns: its name here.
   /// - Throws: `FileError` when it can't be read or moved.

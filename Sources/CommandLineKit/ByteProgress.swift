@@ -16,13 +16,13 @@ package struct ByteProgress: Sendable {
   /// Starts to measure.
   ///
   /// - Parameters:
-  ///   - verb: what is done with the bytes, such as `exported`.
+  ///   - verb: the verb for the bytes, such as `exported`.
   ///   - total: the number of all bytes; `nil` if it is not known.
   ///   - output: what the progress is shown on.
-  ///   - elapsed: the time since some moment in the past.
+  ///   - elapsed: the time since any moment before.
   package init(
     _ verb: String, of total: Int? = nil, _ output: Output,
-    elapsed: @escaping @Sendable () -> Duration = clock()
+    elapsed: @escaping @Sendable () -> Duration = elapsedTime()
   ) {
     self.verb = verb
     self.total = total
@@ -30,13 +30,6 @@ package struct ByteProgress: Sendable {
     self.elapsed = elapsed
     start = elapsed()
     next = start + .seconds(1)
-  }
-
-  /// The time since now.
-  package static func clock() -> @Sendable () -> Duration {
-    let clock = ContinuousClock()
-    let start = clock.now
-    return { clock.now - start }
   }
 
   /// Counts processed bytes, and shows the progress if that is due.
@@ -75,4 +68,11 @@ package struct ByteProgress: Sendable {
     if isShown { output.endProgress() }
     isShown = false
   }
+}
+
+/// A function that returns the time since this call.
+package func elapsedTime() -> @Sendable () -> Duration {
+  let clock = ContinuousClock()
+  let start = clock.now
+  return { clock.now - start }
 }

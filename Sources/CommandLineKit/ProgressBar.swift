@@ -80,9 +80,7 @@ extension Output {
   /// A bar on standard error; `nil` if progress is not shown.
   package func progressBar() -> ProgressBar? {
     guard showsProgress else { return nil }
-    let clock = ContinuousClock()
-    let start = clock.now
-    return ProgressBar(width: errors.width ?? 80, elapsed: { clock.now - start }) {
+    return ProgressBar(width: errors.width ?? 80, elapsed: elapsedTime()) {
       Output.writeError($0)
     }
   }

@@ -77,7 +77,8 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
       guard isRecovering, error.step == .understand else { throw error }
       damage = error
     }
-    let lines = Self.lines(of: data, from: data.startIndex + (damage == nil ? header.count : 0))
+    let start = data.startIndex + (damage == nil ? header.count : 0)
+    let lines = Self.lines(of: data, from: start)
     for group in groups(lines, userInfo) {
       do throws(FileError) {
         reading.changes += try group.get()
@@ -86,8 +87,7 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
         damage = damage ?? error
       }
     }
-    let end = lines.last.map { data.index(after: $0.endIndex) }
-    size = (end ?? data.startIndex + (damage == nil ? header.count : 0)) - data.startIndex
+    size = (lines.last.map { data.index(after: $0.endIndex) } ?? start) - data.startIndex
     compactSize = size / 2
     if let damage, let copy = try file.setAside() {
       reading.recovery = FileRecovery(damage, copy: copy)

@@ -329,19 +329,19 @@ struct ItemTable: Sendable {
   func stored(_ id: CKRecord.ID) -> StoredChange { StoredChange(key: key(id), entry: entries[id]) }
 
   /// Everything, in groups, for a new file.
-  func everything() -> [[StoredGroup]] {
+  func everything() -> [[StoredColumns]] {
     let changes = entries.keys.map { stored($0) }
     let lines = stride(from: 0, to: changes.count, by: 500).map {
-      StoredGroup.groups(of: Array(changes[$0..<min($0 + 500, changes.count)]))
+      StoredColumns.columns(of: Array(changes[$0..<min($0 + 500, changes.count)]))
     }
-    return [StoredGroup.groups(of: [StoredChange(settings: settings)])] + lines
+    return [StoredColumns.columns(of: [StoredChange(settings: settings)])] + lines
   }
 
   /// Takes over the content of a file.
-  mutating func load(_ groups: [StoredGroup]) {
-    entries.reserveCapacity(groups.reduce(0) { $0 + $1.changes.count })
-    unsent.reserveCapacity(groups.reduce(0) { $0 + $1.changes.count { $0.entry?.change != nil } })
-    for group in groups { for change in group.changes { load(change) } }
+  mutating func load(_ columns: [StoredColumns]) {
+    entries.reserveCapacity(columns.reduce(0) { $0 + $1.changes.count })
+    unsent.reserveCapacity(columns.reduce(0) { $0 + $1.changes.count { $0.entry?.change != nil } })
+    for part in columns { for change in part.changes { load(change) } }
     unstored = []
     isSettingsStored = true
   }

@@ -222,8 +222,7 @@ extension SyncedStore {
       let offered = state.table.takeOffered()
       guard !offered.isEmpty else { return }
       note(&state) { state throws(FileError) in
-        let change = StoredChange(handedOver: offered.map { state.table.key($0) })
-        try state.journal.append(StoredGroup.groups(of: [change]))
+        try state.journal.append([StoredChange(handedOver: offered.map { state.table.key($0) })])
       }
     }
   }

@@ -35,7 +35,7 @@ public final class SyncedStore: Sendable {
 
   struct State: Sendable {
     var table: ItemTable
-    var journal: Journal<StoredGroup>
+    var journal: Journal<StoredColumns>
     var recoveries: [FileRecovery] = []
     var observers: [UUID: AsyncStream<ItemChange>.Continuation] = [:]
     var statusObservers: [UUID: AsyncStream<Status>.Continuation] = [:]
@@ -243,7 +243,7 @@ extension SyncedStore.State {
   /// Reads the file, or imports.
   mutating func read(_ importing: (inout SyncedStoreImport) throws -> Void) throws {
     var userInfo: [CodingUserInfoKey: any Sendable] = [:]
-    if let key = StoredGroup.types { userInfo[key] = KnownTypes(table.types) }
+    if let key = StoredColumns.types { userInfo[key] = KnownTypes(table.types) }
     let reading = try journal.read(recovering: isRecovering, userInfo: userInfo)
     table.load(reading.changes)
     if let recovery = reading.recovery {
@@ -274,7 +274,7 @@ extension SyncedStore.State {
       let result = try body(&transaction)
       transaction.table.removeSurplus()
       let changes = transaction.table.changesToCommit()
-      if !changes.isEmpty { try journal.append(StoredGroup.groups(of: changes)) }
+      if !changes.isEmpty { try journal.append(changes) }
       transaction.table.commit()
       return result
     } catch {
@@ -289,7 +289,7 @@ extension SyncedStore.State {
     let changes = table.takeUnstored()
     guard !changes.isEmpty else { return }
     do throws(FileError) {
-      try journal.append(StoredGroup.groups(of: changes))
+      try journal.append(changes)
     } catch {
       table.putBack(changes)
       throw error

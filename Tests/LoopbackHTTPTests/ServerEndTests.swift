@@ -1,6 +1,7 @@
 import CloudSyncTesting
 import Synchronization
 import Testing
+import VerificationSupport
 
 @testable import LoopbackHTTP
 

@@ -2,6 +2,7 @@ import CloudSyncTesting
 import Foundation
 import Synchronization
 import Testing
+import VerificationSupport
 
 @testable import LoopbackHTTP
 

@@ -147,7 +147,7 @@ final class WebCourier: Sendable {
     let notation = Notation(
       container: owner.container, database: push.database,
       user: try? server.user(of: owner.account), isExact: isExact)
-    // What may have happened is not shown to a person.
+    // A reminder has no alert text, because perhaps nothing happened.
     let info =
       delivery.isReminder
       ? nil : try? server.notificationInfo(of: push, account: owner.account, owner.environment)

@@ -9,13 +9,11 @@ import Synchronization
 /// One request whose transfer is shown: the bytes sent, then the server's work, then the bytes
 /// received.
 final class Transfer: NSObject, URLSessionDataDelegate, Sendable {
-  /// What the lines of the progress say.
+  /// The texts of the progress line.
   struct Words: Sendable {
-    /// What happens to the bytes of the request, such as `sent`.
-    var sent = "sent"
-    /// What the server does between the request and its response.
+    /// The text between the request and its response.
     var waiting: String
-    /// What happens to the bytes of the response.
+    /// The verb for the bytes of the response.
     var received = "received"
   }
 
@@ -34,7 +32,7 @@ final class Transfer: NSObject, URLSessionDataDelegate, Sendable {
   private init(_ words: Words, bodyCount: Int, _ output: Output) {
     self.words = words
     self.output = output
-    var sent = ByteProgress(words.sent, of: bodyCount, output)
+    var sent = ByteProgress("sent", of: bodyCount, output)
     if bodyCount == 0 { sent.show(words.waiting) }
     state = Mutex(State(sent: sent))
   }

@@ -72,7 +72,7 @@ enum WaitBenchmarks {
 
 /// A server in a process of its own, and devices that wait for its pushes over HTTP.
 private actor ConnectedDevices {
-  private let process: StartedProcess
+  private let process: ChildProcess
   private let port: Int
   private let tokens: String
   private let writer: LocalClient
@@ -83,19 +83,10 @@ private actor ConnectedDevices {
 
   init(_ count: Int) async throws {
     Self.allowDescriptors(count * 2)
-    let pipe = Pipe()
-    var tool = ToolProcess(
-      program: URL(fileURLWithPath: try WaitBenchmarks.program("cloudsync")),
-      arguments: ["serve", "--json", "--account", "alice"])
-    tool.output = pipe.fileHandleForWriting
-    process = try tool.start()
-    try pipe.fileHandleForWriting.close()
-    var line = Data()
-    while line.last != UInt8(ascii: "\n"),
-      let byte = try pipe.fileHandleForReading.read(upToCount: 1), !byte.isEmpty
-    {
-      line += byte
-    }
+    process = try ChildProcess([
+      WaitBenchmarks.program("cloudsync"), "serve", "--json", "--account", "alice",
+    ])
+    let line = Data(process.greeting.joined(separator: " ").utf8)
     guard let ready = try JSONSerialization.jsonObject(with: line) as? [String: Any],
       let url = (ready["url"] as? String).flatMap({ URL(string: $0) }), let port = url.port,
       let token = ready["apiToken"] as? String,
@@ -115,7 +106,7 @@ private actor ConnectedDevices {
     try connect(count)
   }
 
-  deinit { process.send(SIGKILL) }
+  deinit { kill(process.id, SIGKILL) }
 
   private nonisolated func request(_ path: String, _ body: String, device: Int = 0) -> [UInt8] {
     HTTPMessage.request(

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import VerificationSupport
 
 @testable import CloudSync
 
@@ -31,7 +32,7 @@ struct ClientConnectionTests {
 
   @Test("A request that is cancelled while it waits for a connection is not sent")
   func cancelledWaitingRequestIsNotSent() async throws {
-    let release = Announcement()
+    let release = Signal()
     let server = try Server { request in
       if request.path == "/first" { await release.wait() }
       return .text(request.path)
@@ -42,7 +43,7 @@ struct ClientConnectionTests {
     let second = Task { try await ask(client, server, "/second") }
     second.cancel()
     await #expect(throws: CancellationError.self) { try await second.value }
-    release.make()
+    release.fire()
     #expect(try await first.value == "/first")
     #expect(try await ask(client, server, "/third") == "/third")
     #expect(server.log.received.map(\.path) == ["/first", "/third"])
@@ -61,7 +62,7 @@ struct ClientConnectionTests {
 
   @Test("A closed client leaves no connection, and makes one for each later request")
   func closedClientLeavesNoConnection() async throws {
-    let release = Announcement()
+    let release = Signal()
     let server = try Server { request in
       if request.path == "/held" { await release.wait() }
       return .text("text")
@@ -77,7 +78,7 @@ struct ClientConnectionTests {
     let held = Task { try await ask(client, server, "/held") }
     await server.wait { $0.count("held") == 1 }
     client.close()
-    release.make()
+    release.fire()
     #expect(try await held.value == "text")
     while server.connectionCount > 0 { await Task.yield() }
     #expect(await server.end())

@@ -3,6 +3,7 @@ import Foundation
 import Records
 import Synchronization
 import Testing
+import VerificationSupport
 
 @testable import CloudSync
 
@@ -169,10 +170,10 @@ struct PushListenerTests {
       request.query.hasSuffix("=token") ? .text("", 401) : nil
     }
     let client = Client(server.url)
-    let (signals, reported) = (Signals(), Announcement())
+    let (signals, reported) = (Signals(), Signal())
     let observation = client.transport.observeSignals { signal in
       signals.add(signal)
-      if signal == .accountChanged { reported.make() }
+      if signal == .accountChanged { reported.fire() }
     }
     try await client.visit()
     await reported.wait()

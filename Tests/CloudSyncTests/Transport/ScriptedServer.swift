@@ -134,31 +134,3 @@ extension ScriptedServer.Answer {
     return .response(HTTPResponse(status, fields: fields, body: Array(text.utf8)))
   }
 }
-
-/// An event that a task waits for and another one announces; both may come first.
-final class Announcement: Sendable {
-  private struct State {
-    var isMade = false
-    var waiters: [CheckedContinuation<Void, Never>] = []
-  }
-
-  private let state = Mutex(State())
-
-  func make() {
-    let waiters = state.withLock { state in
-      defer { state = State(isMade: true) }
-      return state.waiters
-    }
-    for waiter in waiters { waiter.resume() }
-  }
-
-  func wait() async {
-    await withCheckedContinuation { continuation in
-      let isMade = state.withLock { state in
-        if !state.isMade { state.waiters.append(continuation) }
-        return state.isMade
-      }
-      if isMade { continuation.resume() }
-    }
-  }
-}

@@ -147,8 +147,7 @@ final class Browser {
     do {
       try await look(for: condition, limit)
     } catch let error as BrowserError
-      where ["context was destroyed", "target navigated"].contains(
-        where: error.description.contains)
+      where error.isOfOldPage
     {
       // Another page was loaded meanwhile.
       try await wait(for: condition, limit: limit)
@@ -224,8 +223,7 @@ final class Browser {
     do {
       return try await read("globalThis.wasClicked !== false") as? Bool == true
     } catch let error as BrowserError
-      where ["context was destroyed", "target navigated", "Session with given id not found"]
-      .contains(where: error.description.contains)
+      where error.isOfOldPage || error.description.contains("Session with given id not found")
     {
       return true
     }
@@ -328,4 +326,9 @@ struct BrowserError: Error, CustomStringConvertible {
   var description: String
 
   init(_ description: String) { self.description = description }
+
+  /// Whether another page was loaded in place of the one that was asked.
+  var isOfOldPage: Bool {
+    ["context was destroyed", "target navigated"].contains(where: description.contains)
+  }
 }

@@ -4,6 +4,7 @@ import LoopbackServer
 import Records
 import Synchronization
 import Testing
+import VerificationSupport
 
 @testable import LoopbackHTTP
 

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Something that happens once, and that others wait for.
-final class Signal: Sendable {
+/// Something that happens once, and that others wait for; it may happen before they wait.
+package final class Signal: Sendable {
   private struct Contents {
     var hasFired = false
     var waiters: [CheckedContinuation<Void, Never>] = []
@@ -9,8 +9,11 @@ final class Signal: Sendable {
 
   private let contents = Mutex(Contents())
 
+  /// Creates a signal that has not happened.
+  package init() {}
+
   /// It happens now, unless it has.
-  func fire() {
+  package func fire() {
     let waiters = contents.withLock { contents in
       contents.hasFired = true
       defer { contents.waiters = [] }
@@ -19,10 +22,11 @@ final class Signal: Sendable {
     for waiter in waiters { waiter.resume() }
   }
 
-  var hasFired: Bool { contents.withLock { $0.hasFired } }
+  /// Whether it has happened.
+  package var hasFired: Bool { contents.withLock { $0.hasFired } }
 
   /// Returns when it has happened, even if the task is cancelled.
-  func wait() async {
+  package func wait() async {
     await withCheckedContinuation { continuation in
       let isDone = contents.withLock { contents in
         if !contents.hasFired { contents.waiters.append(continuation) }

@@ -5,7 +5,7 @@ import Testing
 @testable import SyncedStore
 
 @Suite("The form of items in a store's file")
-struct StoredGroupTests {
+struct StoredColumnsTests {
   private struct Tag: SyncedItem, Identifiable {
     static let recordType: CKRecord.RecordType = "Tag"
     let id: String
@@ -63,10 +63,10 @@ struct StoredGroupTests {
     ]
   }
 
-  private static func decode(_ data: Data) throws -> [StoredGroup] {
+  private static func decode(_ data: Data) throws -> [StoredColumns] {
     let decoder = JSONDecoder()
-    decoder.userInfo[try #require(StoredGroup.types)] = types
-    return try decoder.decode([StoredGroup].self, from: data)
+    decoder.userInfo[try #require(StoredColumns.types)] = types
+    return try decoder.decode([StoredColumns].self, from: data)
   }
 
   private static func text(_ entry: Entry) -> String {
@@ -89,7 +89,7 @@ struct StoredGroupTests {
     for count in 0...changes.count {
       for start in 0...(changes.count - count) {
         let some = Array(changes[start..<(start + count)])
-        let read = try Self.decode(JSONEncoder().encode(StoredGroup.groups(of: some)))
+        let read = try Self.decode(JSONEncoder().encode(StoredColumns.columns(of: some)))
         #expect(Self.texts(read.flatMap(\.changes)).sorted() == Self.texts(some).sorted())
       }
     }

@@ -17,11 +17,11 @@ struct StoredChange: Sendable {
   var settings: StoreSettings?
 }
 
-/// Changes as they are in a store's file: one JSON object for the entries of one type in one zone,
+/// Changes as a store's file holds them: one JSON object for the entries of one type in one zone,
 /// with an array for each part of an entry.
 ///
 /// Most of the time to open a file is spent on objects, so there are none inside but the items.
-struct StoredGroup: Codable, Sendable {
+struct StoredColumns: Codable, Sendable {
   private(set) var changes: [StoredChange]
 
   enum CodingKeys: String, CodingKey {
@@ -45,29 +45,29 @@ struct StoredGroup: Codable, Sendable {
     case settings = "settings"
   }
 
-  /// Divides changes, which have different keys, into groups.
-  static func groups(of changes: [StoredChange]) -> [StoredGroup] {
+  /// Divides changes by type and zone; each record has one change at most.
+  static func columns(of changes: [StoredChange]) -> [StoredColumns] {
     struct Kind: Hashable {
       var type: CKRecord.RecordType?
       var zone: String?
       var owner: String?
     }
-    var groups: [StoredGroup] = []
+    var columns: [StoredColumns] = []
     var places: [Kind: Int] = [:]
     for change in changes {
       guard let key = change.key else {
-        groups.append(StoredGroup(changes: [change]))
+        columns.append(StoredColumns(changes: [change]))
         continue
       }
       let kind = Kind(type: change.entry?.type, zone: key.zone, owner: key.owner)
       if let place = places[kind] {
-        groups[place].changes.append(change)
+        columns[place].changes.append(change)
       } else {
-        places[kind] = groups.count
-        groups.append(StoredGroup(changes: [change]))
+        places[kind] = columns.count
+        columns.append(StoredColumns(changes: [change]))
       }
     }
-    return groups
+    return columns
   }
 
   private init(changes: [StoredChange]) { self.changes = changes }
@@ -201,6 +201,13 @@ struct StoredGroup: Codable, Sendable {
 
   /// The key of the store's types in a decoder's `userInfo`.
   static let types = CodingUserInfoKey(rawValue: "SyncedStore.types")
+}
+
+extension Journal<StoredColumns> {
+  /// Adds changes, which are durable when this returns.
+  mutating func append(_ changes: [StoredChange]) throws(FileError) {
+    try append(StoredColumns.columns(of: changes))
+  }
 }
 
 /// The types of a store, for a decoder.
