@@ -211,18 +211,19 @@
     fileprivate func withBinary<Result>(
       _ body: ([UnsafePointer<CChar>?], [CInt], [CInt]) -> Result
     ) -> Result {
-      var bytes: [CChar] = [0]
+      var bytes: [UInt8] = [0]
       var places: [Int?] = []
       var lengths: [CInt] = []
       for value in self {
-        let content = value.bytes
-        places.append(content == nil ? nil : bytes.count)
-        lengths.append(CInt(clamping: content?.count ?? 0))
-        content?.withUnsafeBytes { bytes.append(contentsOf: $0.bindMemory(to: CChar.self)) }
+        let start = bytes.count
+        places.append(value.isNull ? nil : start)
+        value.write(to: &bytes)
+        lengths.append(CInt(clamping: bytes.count - start))
         bytes.append(0)
       }
-      return bytes.withUnsafeBufferPointer { buffer in
-        let values = places.map { place in place.flatMap { buffer.baseAddress?.advanced(by: $0) } }
+      return bytes.withUnsafeBytes { buffer in
+        let start = buffer.bindMemory(to: CChar.self).baseAddress
+        let values = places.map { place in place.flatMap { start?.advanced(by: $0) } }
         return body(values, lengths, Array<CInt>(repeating: 1, count: count))
       }
     }

@@ -25,8 +25,9 @@
     /// Whether a time limit of the server, or an administrator, has ended the statement.
     package var isCancelled: Bool { state == "57014" || state == "55P03" }
 
-    /// Whether the same transaction may succeed when it is run again: a conflict or a deadlock.
-    package var isConflict: Bool { state == "40001" || state == "40P01" }
+    /// Whether the same transaction may succeed when it is run again: a conflict, a deadlock, or a
+    /// row that another transaction has inserted.
+    package var isConflict: Bool { ["40001", "40P01", "23505"].contains(state) }
   }
 
   extension PostgreSQLError: CustomStringConvertible {

@@ -42,44 +42,56 @@
       }
     }
 
-    /// The value in binary format; `nil` for `NULL`.
-    var bytes: [UInt8]? {
+    /// Whether the value is `NULL`.
+    var isNull: Bool { if case .null = self { true } else { false } }
+
+    /// Appends the value in binary format; nothing for `NULL`.
+    func write(to bytes: inout [UInt8]) {
       switch self {
-      case .null: nil
-      case .integer(let value): Self.bigEndian(value)
-      case .bool(let value): [value ? 1 : 0]
-      case .text(let value): Array(value.utf8)
-      case .bytes(let value), .uuid(let value): value
+      case .null: break
+      case .integer(let value): Self.append(value, &bytes)
+      case .bool(let value): bytes.append(value ? 1 : 0)
+      case .text(let value): bytes += value.utf8
+      case .bytes(let value), .uuid(let value): bytes += value
       case .integers(let values):
-        Self.array(values, of: 20) { Self.append(Self.bigEndian($1), &$0) }
+        Self.append(values, of: 20, &bytes) { value, bytes in
+          Self.append(Int32(8), &bytes)
+          Self.append(value, &bytes)
+        }
       case .bools(let values):
-        Self.array(values, of: 16) { Self.append(CollectionOfOne($1 ? 1 : 0), &$0) }
-      case .texts(let values): Self.array(values, of: 25) { Self.append($1.utf8, &$0) }
-      case .byteArrays(let values): Self.array(values, of: 17) { Self.append($1, &$0) }
-      case .uuids(let values): Self.array(values, of: 2950) { Self.append($1, &$0) }
+        Self.append(values, of: 16, &bytes) { value, bytes in
+          Self.append(Int32(1), &bytes)
+          bytes.append(value ? 1 : 0)
+        }
+      case .texts(let values):
+        Self.append(values, of: 25, &bytes) { value, bytes in
+          Self.append(Int32(clamping: value.utf8.count), &bytes)
+          bytes += value.utf8
+        }
+      case .byteArrays(let values): Self.append(values, of: 17, &bytes, Self.appendMember)
+      case .uuids(let values): Self.append(values, of: 2950, &bytes, Self.appendMember)
       }
     }
 
-    private static func bigEndian<Number: FixedWidthInteger>(_ value: Number) -> [UInt8] {
-      withUnsafeBytes(of: value.bigEndian) { Array($0) }
+    private static func append<Number: FixedWidthInteger>(_ value: Number, _ bytes: inout [UInt8]) {
+      withUnsafeBytes(of: value.bigEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    private static func appendMember(_ member: [UInt8], _ bytes: inout [UInt8]) {
+      append(Int32(clamping: member.count), &bytes)
+      bytes += member
     }
 
     /// A one-dimensional array without `NULL`: dimensions, flags, type, count, first index and
-    /// members.
-    private static func array<Value>(
-      _ values: [Value], of type: Int32, _ append: (inout [UInt8], Value) -> Void
-    ) -> [UInt8] {
-      var bytes = [UInt8]()
+    /// members, each with its length.
+    private static func append<Value>(
+      _ values: [Value], of type: Int32, _ bytes: inout [UInt8],
+      _ member: (Value, inout [UInt8]) -> Void
+    ) {
       for number in values.isEmpty ? [0, 0, type] : [1, 0, type, Int32(clamping: values.count), 1] {
-        bytes += bigEndian(number)
+        append(number, &bytes)
       }
-      for value in values { append(&bytes, value) }
-      return bytes
-    }
-
-    private static func append(_ member: some Collection<UInt8>, _ bytes: inout [UInt8]) {
-      bytes += bigEndian(Int32(clamping: member.count))
-      bytes += member
+      for value in values { member(value, &bytes) }
     }
   }
 

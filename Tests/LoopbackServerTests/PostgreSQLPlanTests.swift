@@ -123,14 +123,14 @@
       let truncation = PostgreSQLLayout.contents.map { "TRUNCATE cloudsync.\($0)" }
       let big = """
         INSERT INTO cloudsync.records
-        SELECT '\(alice)', owner, name, 'n' || number, '\(StorageSample.zoneA.feed.hex)', number,
-          true, 'T', '\\x00' FROM generate_series(1, 50000) AS number,
-          (VALUES ('\(StorageSample.zoneA.owner)', 'A')) AS zone (owner, name)
+        SELECT '\(alice)', '\(StorageSample.zoneA.place.hex)', 'n' || number,
+          '\(StorageSample.zoneA.feed.hex)', number, true, 'T', '\\x00'
+        FROM generate_series(1, 50000) AS number
         """
       let small = """
         INSERT INTO cloudsync.records
-        SELECT md5('' || number % 4000)::uuid, '', 'Z', 'n' || number, md5('Z')::uuid, number, true,
-          'T', '\\x00' FROM generate_series(1, 150000) AS number
+        SELECT md5('' || number % 4000)::uuid, md5('z')::uuid, 'n' || number, md5('Z')::uuid, number,
+          true, 'T', '\\x00' FROM generate_series(1, 150000) AS number
         """
       let kept = PostgreSQLLayout.contents.map {
         "ALTER TABLE cloudsync.\($0) SET (autovacuum_enabled = false)"

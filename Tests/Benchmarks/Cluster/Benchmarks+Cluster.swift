@@ -211,6 +211,8 @@ enum ClusterBenchmarks {
 
     // MARK: The server
 
+    private static let saves = (0..<count).map { RecordSave(SpikeNote.sample($0).record) }
+
     /// A server on a new database, behind HTTP or not.
     private final class Cloud: Sendable {
       let database: TemporaryDatabase
@@ -245,12 +247,10 @@ enum ClusterBenchmarks {
       /// Saves the batches with these numbers.
       func save(_ numbers: some Sequence<Int>, from device: String = "bench") async throws {
         for number in numbers {
-          let saves = (number * batch..<(number + 1) * batch).map {
-            RecordSave(SpikeNote.sample($0).record)
-          }
+          let request = ModifyRecords(save: Array(saves[number * batch..<(number + 1) * batch]))
           guard
             case .recordsModified(let saved, _) = try await send(
-              .modifyRecords(ModifyRecords(save: saves)), from: device),
+              .modifyRecords(request), from: device),
             saved.allSatisfy({ $0.error == nil })
           else { throw ToolError("records were not saved") }
         }

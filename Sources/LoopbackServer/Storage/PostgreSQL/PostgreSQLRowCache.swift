@@ -23,7 +23,7 @@
     var accountsByUser: [UserID: AccountRow?] = [:]
     var databases: [DatabaseID: DatabaseRow?] = [:]
     var zones: [Key<ZoneID>: ZoneRow?] = [:]
-    var records: [Key<RecordID>: RecordRow?] = [:]
+    var records = PostgreSQLRecordCache()
     var links: [Key<RecordID>: [RecordLink]] = [:]
     var subscriptions: [DatabaseID: [Subscription]] = [:]
     var homes: [DatabaseID: [DatabaseID]] = [:]
@@ -35,11 +35,15 @@
     var zonePages: [ReadPlan.Page: [ZoneRow]] = [:]
     var typePages: [ReadPlan.TypePage: [RecordRow]] = [:]
 
-    /// Takes over a change of the transaction, or forgets what it changes.
-    mutating func apply(_ change: StorageChange) {
+    /// Takes over changes of the transaction, or forgets what they change.
+    mutating func apply(_ changes: [StorageChange]) {
       recordPages = [:]
       zonePages = [:]
       typePages = [:]
+      for change in changes { apply(change) }
+    }
+
+    private mutating func apply(_ change: StorageChange) {
       switch change {
       case .putAccount(let row):
         accountsByName[row.name] = row
@@ -48,10 +52,10 @@
       case .putZone(let row, let database): zones[Key(row.id, database)] = row
       case .removeZone(let zone, let database): zones[Key(zone, database)] = .some(nil)
       case .putRecord(let row, let database):
-        records[Key(row.id, database)] = row
+        records.put(row, in: database)
         links = [:]
       case .removeRecords, .removeTombstones:
-        records = [:]
+        records = PostgreSQLRecordCache()
         links = [:]
       case .putSubscription(_, let database), .removeSubscription(_, let database):
         subscriptions[database] = nil

@@ -12,7 +12,7 @@
       if let known = rows.recordTypes[id] { return known }
       let found = try read([Self.recordTypes([id.name], of: id)])[0]
         .first { try Self.recordType($0, of: id) }
-      rows.recordTypes[id] = .some(found)
+      keep { $0.recordTypes[id] = .some(found) }
       return found
     }
 
@@ -55,7 +55,7 @@
       if let known = rows.schemas[key] { return known }
       let found = try read([Self.recordTypes([""], of: key)])[0]
         .first { try Self.schema($0, of: key) }
-      rows.schemas[key] = .some(found)
+      keep { $0.schemas[key] = .some(found) }
       return found
     }
 
@@ -133,8 +133,8 @@
         let page = try read(
           """
           SELECT name, changed_at, body FROM cloudsync.records
-          WHERE database = $1 AND owner = $2 AND zone = $3 AND name > $4 ORDER BY name LIMIT 1000
-          """, Self.values(zone, database) + [.text(last)]
+          WHERE database = $1 AND place = $2 AND name > $3 ORDER BY name LIMIT 1000
+          """, [.uuid(database.key), .uuid(zone.place), .text(last)]
         ).map { try Self.record($0, in: zone) }
         for row in page { try body(row) }
         guard let end = page.last?.id.name, page.count == 1000 else { return }

@@ -46,7 +46,7 @@
     public func upload(_ receipt: String) throws -> UploadRow? {
       if let known = rows.uploads[receipt] { return known }
       let found = try read([Self.uploads([receipt])])[0].first(Self.upload)
-      rows.uploads[receipt] = .some(found)
+      keep { $0.uploads[receipt] = .some(found) }
       return found
     }
 

@@ -18,9 +18,9 @@
       list.addTypes(plan, rows)
       guard !list.statements.isEmpty else { return }
       let found = try fetch(list.statements, isComplete: plan.isComplete)
-      var rows = rows
-      for (keep, found) in zip(list.keepers, found) { try keep(found, &rows) }
-      self.rows = rows
+      try keep { rows in
+        for (keeper, found) in zip(list.keepers, found) { try keeper(found, &rows) }
+      }
     }
 
     /// Statements, and what keeps the rows of each.
@@ -129,15 +129,11 @@
 
       mutating func addRecords(_ plan: ReadPlan, _ rows: PostgreSQLRowCache) {
         for group in plan.records {
-          let ids = group.names.map { RecordID(name: $0, zone: group.zone) }
-            .filter { rows.records[.init($0, group.database)] == nil }
-          guard !ids.isEmpty else { continue }
-          add(PostgreSQLStorage.lookup(ids.map(\.name), in: group.zone, of: group.database)) {
-            found, rows in
-            for id in ids { rows.records[.init(id, group.database)] = .some(nil) }
-            for row in try found.map({ try PostgreSQLStorage.record($0, in: group.zone) }) {
-              rows.records[.init(row.id, group.database)] = row
-            }
+          let names = rows.records.unknown(group)
+          guard !names.isEmpty else { continue }
+          add(PostgreSQLStorage.lookup(names, in: group.zone, of: group.database)) { found, rows in
+            let records = try found.map { try PostgreSQLStorage.record($0, in: group.zone) }
+            rows.records.note(records, of: names, in: group.zone, of: group.database)
           }
         }
         for group in plan.links {

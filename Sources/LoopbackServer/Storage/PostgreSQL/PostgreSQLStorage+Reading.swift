@@ -14,7 +14,7 @@
     private func settings() throws -> (identity: UInt64, secret: StorageSecret) {
       if let settings = rows.settings { return settings }
       let settings = try Self.settings(try read(Self.settingsStatement, []))
-      rows.settings = settings
+      keep { $0.settings = settings }
       return settings
     }
 
@@ -46,7 +46,7 @@
     public func account(named name: String) throws -> AccountRow? {
       if let known = rows.accountsByName[name] { return known }
       let row = try accounts("WHERE name = $1", [.text(name)]).first
-      rows.accountsByName[name] = .some(row)
+      keep { $0.accountsByName[name] = .some(row) }
       return row
     }
 
@@ -54,7 +54,7 @@
     public func account(_ user: UserID) throws -> AccountRow? {
       if let known = rows.accountsByUser[user] { return known }
       let row = try accounts("WHERE user_name = $1", [.text(user.rawValue)]).first
-      rows.accountsByUser[user] = .some(row)
+      keep { $0.accountsByUser[user] = .some(row) }
       return row
     }
 
@@ -104,7 +104,7 @@
       let found = try read(lockOrRead(id))
       guard let last = found.last else { return nil }
       let row = try Self.database(id, last)
-      rows.databases[id] = .some(row)
+      keep { $0.databases[id] = .some(row) }
       return row
     }
 
@@ -154,7 +154,7 @@
       let row = try zones(
         in: database, "AND owner = $2 AND name = $3", [.text(zone.owner), .text(zone.name)]
       ).first
-      rows.zones[key] = .some(row)
+      keep { $0.zones[key] = .some(row) }
       return row
     }
 
@@ -215,12 +215,13 @@
 
     /// The row of a record, or its tombstone.
     public func record(_ id: RecordID, in database: DatabaseID) throws -> RecordRow? {
-      let key = PostgreSQLRowCache.Key(id, database)
       noteRead(database)
-      if let known = rows.records[key] { return known }
+      if let known = rows.records.row(id.name, of: id.zone, in: database) { return known }
       let row = try read([Self.lookup([id.name], in: id.zone, of: database)])[0]
         .first { try Self.record($0, in: id.zone) }
-      rows.records[key] = .some(row)
+      keep {
+        $0.records.note(row.map { [$0] } ?? [], of: [id.name], in: id.zone, of: database)
+      }
       return row
     }
 
@@ -233,11 +234,10 @@
       PostgreSQLStatement(
         """
         SELECT found.name, found.changed_at, found.body
-        FROM unnest($4::text[]) AS wanted (name) CROSS JOIN LATERAL (
+        FROM unnest($3::text[]) AS wanted (name) CROSS JOIN LATERAL (
           SELECT name, changed_at, body FROM cloudsync.records
-          WHERE database = $1 AND owner = $2 AND zone = $3
-            AND name = wanted.name COLLATE "C" OFFSET 0) AS found
-        """, [.uuid(database.key), .text(zone.owner), .text(zone.name), .texts(names)])
+          WHERE database = $1 AND place = $2 AND name = wanted.name COLLATE "C" OFFSET 0) AS found
+        """, [.uuid(database.key), .uuid(zone.place), .texts(names)])
     }
 
     static func record(_ row: PostgreSQLRows.Row, in zone: ZoneID) throws -> RecordRow {
@@ -263,7 +263,7 @@
       if let known = rows.links[key] { return known }
       let links = try read([Self.links(to: [target.name], in: target.zone, of: database)])[0]
         .map { try Self.link($0).link }
-      rows.links[key] = links
+      keep { $0.links[key] = links }
       return links
     }
 
@@ -306,7 +306,7 @@
       if let known = rows.subscriptions[database] { return known }
       let found = try read([Self.subscriptions(in: database)])[0]
         .map { try Self.subscription($0, in: database) }
-      rows.subscriptions[database] = found
+      keep { $0.subscriptions[database] = found }
       return found
     }
 
@@ -330,7 +330,7 @@
       group.owner = nil
       if let known = rows.homes[group] { return known }
       let found = try read([Self.homes(of: group)])[0].map { try Self.home($0, like: group) }
-      rows.homes[group] = found
+      keep { $0.homes[group] = found }
       return found
     }
 
@@ -359,7 +359,7 @@
     public func receipt(_ key: ReceiptKey) throws -> Receipt? {
       if let known = rows.receipts[key] { return known }
       let found = try read([Self.receipt(key)])[0].first { try Self.receipt($0, key) }
-      rows.receipts[key] = .some(found)
+      keep { $0.receipts[key] = .some(found) }
       return found
     }
 

@@ -10,9 +10,7 @@
       var list = WriteList()
       for change in changes {
         if case .putRecord(let row, let database) = change {
-          list.add(
-            row, in: database, mayLink: mayLink(row.id, in: database),
-            mayHoldFiles: mayHoldFiles(row.id, in: database))
+          list.add(row, in: database, replacing: send(row, in: database))
         } else {
           list.endRecords()
           list.name(change.namedDatabase)
@@ -84,20 +82,16 @@
       }
 
       mutating func add(
-        _ row: RecordRow, in database: DatabaseID, mayLink: Bool, mayHoldFiles: Bool
+        _ row: RecordRow, in database: DatabaseID, replacing stored: PostgreSQLRecordCache.Stored
       ) {
-        if records?.zone != row.id.zone || records?.database != database {
+        if records?.takes(row.id, in: database) != true {
           endRecords()
           name(database)
           statements.append(PostgreSQLStorage.naming(row.id.zone, in: database))
           records = RecordWrites(zone: row.id.zone, database: database)
         }
-        records?.append(row)
-        if mayLink { records?.linked.append(row.id.name) }
-        if mayHoldFiles {
-          records?.holdingFiles.append(row.id.name)
-          mayFreeFiles = true
-        }
+        records?.append(row, replacing: stored)
+        if stored.mayHoldFiles { mayFreeFiles = true }
       }
 
       mutating func endRecords() {
@@ -207,8 +201,8 @@
     ) -> [PostgreSQLStatement] {
       [
         PostgreSQLStatement(
-          "DELETE FROM cloudsync.records WHERE database = $1 AND owner = $2 AND zone = $3",
-          values(zone, database)),
+          "DELETE FROM cloudsync.records WHERE database = $1 AND place = $2",
+          [.uuid(database.key), .uuid(zone.place)]),
         PostgreSQLStatement(
           """
           DELETE FROM cloudsync.links
@@ -245,52 +239,89 @@
     }
   }
 
-  /// The records of one zone that are written together, each at most once.
+  /// The records of one zone that are written together, each once.
   private struct RecordWrites {
-    let zone: ZoneID
-    let database: DatabaseID
-    private var rows: [RecordRow] = []
-    private var positions: [String: Int] = [:]
+    private let zone: ZoneID
+    private let database: DatabaseID
+    private var names: Set<String> = []
+    /// The rows of records that have none yet, and of the others.
+    private var new = Columns()
+    private var changed = Columns()
     /// The names of records whose stored links are removed.
-    var linked: [String] = []
+    private var linked: [String] = []
     /// The names of records whose stored uses of files are removed.
-    var holdingFiles: [String] = []
+    private var holdingFiles: [String] = []
+    private var links: [(holder: String, target: RecordID, kind: RecordLink.Kind)] = []
+    private var uses: [(holder: String, checksum: String)] = []
+
+    /// The values of rows by column.
+    private struct Columns {
+      var names: [String] = []
+      var changes: [Int64] = []
+      var live: [Bool] = []
+      var types: [String] = []
+      var bodies: [[UInt8]] = []
+
+      mutating func append(_ row: RecordRow) {
+        names.append(row.id.name)
+        changes.append(stored(row.changedAt))
+        live.append(row.record != nil)
+        types.append(row.type)
+        bodies.append(RecordBody.close(row))
+      }
+    }
 
     init(zone: ZoneID, database: DatabaseID) {
       self.zone = zone
       self.database = database
     }
 
-    /// Adds a row; of two with the same name the later one is written.
-    mutating func append(_ row: RecordRow) {
-      if let position = positions.updateValue(rows.count, forKey: row.id.name) {
-        rows[position] = row
-        positions[row.id.name] = position
-      } else {
-        rows.append(row)
-      }
+    /// Whether a record can be written together with these.
+    func takes(_ id: RecordID, in database: DatabaseID) -> Bool {
+      zone == id.zone && self.database == database && !names.contains(id.name)
+    }
+
+    mutating func append(_ row: RecordRow, replacing stored: PostgreSQLRecordCache.Stored) {
+      names.insert(row.id.name)
+      if case .absent = stored { new.append(row) } else { changed.append(row) }
+      if stored.mayLink { linked.append(row.id.name) }
+      if stored.mayHoldFiles { holdingFiles.append(row.id.name) }
+      guard let record = row.record else { return }
+      for link in record.links { links.append((row.id.name, link.target, link.kind)) }
+      for checksum in record.assetChecksums { uses.append((row.id.name, checksum)) }
+    }
+
+    private func insertion(of columns: Columns, _ rest: String = "") -> [PostgreSQLStatement] {
+      if columns.names.isEmpty { return [] }
+      return [
+        PostgreSQLStatement(
+          """
+          INSERT INTO cloudsync.records
+            (database, place, name, feed, changed_at, is_live, type, body)
+          SELECT $1, $2, name, $3, changed_at, is_live, type, body
+          FROM unnest($4::text[], $5::bigint[], $6::boolean[], $7::text[], $8::bytea[])
+            AS new (name, changed_at, is_live, type, body)
+          """ + rest,
+          [
+            .uuid(database.key), .uuid(zone.place), .uuid(zone.feed), .texts(columns.names),
+            .integers(columns.changes), .bools(columns.live), .texts(columns.types),
+            .byteArrays(columns.bodies),
+          ])
+      ]
     }
 
     var statements: [PostgreSQLStatement] {
       let place = PostgreSQLStorage.values(zone, database)
-      var statements = [
-        PostgreSQLStatement(
+      var statements =
+        insertion(of: new)
+        + insertion(
+          of: changed,
           """
-          INSERT INTO cloudsync.records
-            (database, owner, zone, name, feed, changed_at, is_live, type, body)
-          SELECT $1, $2, $3, name, $4, changed_at, is_live, type, body
-          FROM unnest($5::text[], $6::bigint[], $7::boolean[], $8::text[], $9::bytea[])
-            AS new (name, changed_at, is_live, type, body)
-          ON CONFLICT (database, owner, zone, name) DO UPDATE SET
+
+          ON CONFLICT (database, place, name) DO UPDATE SET
             changed_at = excluded.changed_at, is_live = excluded.is_live, type = excluded.type,
             body = excluded.body
-          """,
-          place + [
-            .uuid(zone.feed), .texts(rows.map(\.id.name)),
-            .integers(rows.map { stored($0.changedAt) }), .bools(rows.map { $0.record != nil }),
-            .texts(rows.map(\.type)), .byteArrays(rows.map(RecordBody.close)),
-          ])
-      ]
+          """)
       if !linked.isEmpty {
         statements.append(
           PostgreSQLStatement(
@@ -298,9 +329,6 @@
             DELETE FROM cloudsync.links
             WHERE database = $1 AND holder_owner = $2 AND holder_zone = $3 AND holder = ANY($4)
             """, place + [.texts(linked)]))
-      }
-      let links = rows.flatMap { row in
-        (row.record?.links ?? []).map { (holder: row.id.name, target: $0.target, kind: $0.kind) }
       }
       if !links.isEmpty {
         statements.append(
@@ -324,9 +352,6 @@
 
     /// New uses are noted before old ones go, so that a file in both never seems unused.
     private func fileUses(_ place: [PostgreSQLValue]) -> [PostgreSQLStatement] {
-      let uses = rows.flatMap { row in
-        (row.record?.assetChecksums ?? []).map { (holder: row.id.name, checksum: $0) }
-      }
       let values = place + [.texts(uses.map(\.holder)), .texts(uses.map(\.checksum))]
       var statements: [PostgreSQLStatement] = []
       if !uses.isEmpty {

@@ -17,6 +17,8 @@
     private var connection: PostgreSQLConnection?
     /// The running transaction.
     private var running: Running?
+    /// The rows that the running transaction has read or changed.
+    private(set) var rows = PostgreSQLRowCache()
     /// The databases that the next transaction locks first: it runs again one that locked them
     /// after it had read from them.
     private var locksNext: Set<DatabaseID> = []
@@ -34,12 +36,6 @@
       var mode = Mode.writing
       /// Changes that were committed by the server and are not sent yet.
       var pending: [StorageChange] = []
-      var rows = PostgreSQLRowCache()
-      /// Written records of which it is not known what they replaced.
-      var unknown: Set<PostgreSQLRowCache.Key<RecordID>> = []
-      /// Written records that replaced one with links, or with files.
-      var linked: Set<PostgreSQLRowCache.Key<RecordID>> = []
-      var holdingFiles: Set<PostgreSQLRowCache.Key<RecordID>> = []
       /// The error of a nested transaction, which rolls back the whole.
       var fault: (any Error)?
       var hasChanges = false
@@ -127,7 +123,10 @@
         }
       }
       running = Running()
-      defer { running = nil }
+      defer {
+        running = nil
+        rows = PostgreSQLRowCache()
+      }
       do {
         if !locksNext.isEmpty {
           var plan = ReadPlan()
@@ -184,10 +183,7 @@
       running?.hasChanges = true
       try lockTypes(in: changes)
       running?.pending += changes
-      for change in changes {
-        note(change)
-        running?.rows.apply(change)
-      }
+      rows.apply(changes)
       if let count = running?.pending.count, count >= Self.mostPending { try sendPending() }
     }
 
@@ -197,12 +193,9 @@
     /// Sends the changes so far, and forgets the rows that would fill the memory.
     private func sendPending() throws {
       _ = try fetch([])
-      running?.rows.records = [:]
-      running?.rows.links = [:]
-      running?.rows.receipts = [:]
-      running?.unknown = []
-      running?.linked = []
-      running?.holdingFiles = []
+      rows.records = PostgreSQLRecordCache()
+      rows.links = [:]
+      rows.receipts = [:]
     }
 
     /// Notes that a transaction reads from a database whose row it may lock later.
@@ -247,36 +240,14 @@
       }
     }
 
-    /// Notes what is known about the row that a change replaces, so that less need be removed.
-    private func note(_ change: StorageChange) {
-      guard case .putRecord(let row, let database) = change else { return }
-      let key = PostgreSQLRowCache.Key(row.id, database)
-      guard let known = running?.rows.records[key] else {
-        running?.unknown.insert(key)
-        return
-      }
-      if let old = known?.record {
-        if !old.links.isEmpty { running?.linked.insert(key) }
-        if !old.assetChecksums.isEmpty { running?.holdingFiles.insert(key) }
-      }
+    /// Keeps what was read until the running transaction ends.
+    func keep(_ body: (inout PostgreSQLRowCache) throws -> Void) rethrows {
+      if running != nil { try body(&rows) }
     }
 
-    /// Whether links from a record may be stored.
-    func mayLink(_ id: RecordID, in database: DatabaseID) -> Bool {
-      let key = PostgreSQLRowCache.Key(id, database)
-      return running.map { $0.unknown.contains(key) || $0.linked.contains(key) } ?? true
-    }
-
-    /// Whether uses of files by a record may be stored.
-    func mayHoldFiles(_ id: RecordID, in database: DatabaseID) -> Bool {
-      let key = PostgreSQLRowCache.Key(id, database)
-      return running.map { $0.unknown.contains(key) || $0.holdingFiles.contains(key) } ?? true
-    }
-
-    /// The rows of the running transaction.
-    var rows: PostgreSQLRowCache {
-      get { running?.rows ?? PostgreSQLRowCache() }
-      set { running?.rows = newValue }
+    /// Notes that a change of a record is sent, and returns what it replaces.
+    func send(_ row: RecordRow, in database: DatabaseID) -> PostgreSQLRecordCache.Stored {
+      running == nil ? .unknown : rows.records.send(row, in: database)
     }
 
     /// Whether reads lock what a writing transaction must not lose.

@@ -1,0 +1,120 @@
+#if PostgreSQL
+  import CloudMachine
+  import CloudProtocol
+  import Records
+
+  /// The records that a transaction has read or changed, by zone.
+  struct PostgreSQLRecordCache {
+    /// What the database holds under a record's name, so far as changes were sent to it.
+    enum Stored {
+      case unknown
+      /// No row, so that one can be inserted without a search.
+      case absent
+      case present(hasLinks: Bool, hasFiles: Bool)
+
+      init(_ row: RecordRow?) {
+        guard let row else {
+          self = .absent
+          return
+        }
+        self = .present(
+          hasLinks: row.record?.links.isEmpty == false,
+          hasFiles: row.record?.assetChecksums.isEmpty == false)
+      }
+
+      /// Whether links from the record may be stored.
+      var mayLink: Bool {
+        switch self {
+        case .unknown: true
+        case .absent: false
+        case .present(let hasLinks, _): hasLinks
+        }
+      }
+
+      /// Whether uses of files by the record may be stored.
+      var mayHoldFiles: Bool {
+        switch self {
+        case .unknown: true
+        case .absent: false
+        case .present(_, let hasFiles): hasFiles
+        }
+      }
+    }
+
+    private struct Entry {
+      var row: RecordRow?
+      var stored: Stored
+    }
+
+    private struct Zone {
+      let id: ZoneID
+      let database: DatabaseID
+      var entries: [String: Entry] = [:]
+    }
+
+    private var zones: [Zone] = []
+    private var numbers: [PostgreSQLRowCache.Key<ZoneID>: Int] = [:]
+    /// The zone that was used last, which most calls use again.
+    private var latest = 0
+
+    private func number(of zone: ZoneID, in database: DatabaseID) -> Int? {
+      if zones.indices.contains(latest), zones[latest].id == zone,
+        zones[latest].database == database
+      {
+        return latest
+      }
+      return numbers[PostgreSQLRowCache.Key(zone, database)]
+    }
+
+    private mutating func makeNumber(of zone: ZoneID, in database: DatabaseID) -> Int {
+      latest = number(of: zone, in: database) ?? zones.count
+      if latest == zones.count {
+        numbers[PostgreSQLRowCache.Key(zone, database)] = latest
+        zones.append(Zone(id: zone, database: database))
+      }
+      return latest
+    }
+
+    /// The row of a record as the transaction sees it, or its absence; `nil` if it is not known.
+    func row(_ name: String, of zone: ZoneID, in database: DatabaseID) -> RecordRow?? {
+      guard let number = number(of: zone, in: database) else { return nil }
+      // With `?.row` an unknown name would look like an absent record.
+      return zones[number].entries[name].map(\.row)
+    }
+
+    /// Those of the names whose records are not known.
+    func unknown(_ group: ReadPlan.ZoneRecords) -> [String] {
+      guard let number = number(of: group.zone, in: group.database) else { return group.names }
+      let entries = zones[number].entries
+      return group.names.filter { entries[$0] == nil }
+    }
+
+    /// Notes what was read under names; the names without a row have no record.
+    mutating func note(
+      _ rows: [RecordRow], of names: [String], in zone: ZoneID, of database: DatabaseID
+    ) {
+      let number = makeNumber(of: zone, in: database)
+      zones[number].entries.reserveCapacity(zones[number].entries.count + names.count)
+      if rows.count < names.count {
+        for name in names { zones[number].entries[name] = Entry(row: nil, stored: .absent) }
+      }
+      for row in rows {
+        zones[number].entries[row.id.name] = Entry(row: row, stored: Stored(row))
+      }
+    }
+
+    /// Notes a change that is not sent yet.
+    mutating func put(_ row: RecordRow, in database: DatabaseID) {
+      let number = makeNumber(of: row.id.zone, in: database)
+      zones[number].entries[row.id.name, default: Entry(row: nil, stored: .unknown)].row = row
+    }
+
+    /// Notes that a change is sent, and returns what it replaces.
+    mutating func send(_ row: RecordRow, in database: DatabaseID) -> Stored {
+      let number = makeNumber(of: row.id.zone, in: database)
+      guard let stored = zones[number].entries[row.id.name]?.stored else { return .unknown }
+      zones[number].entries[row.id.name]?.stored = Stored(row)
+      return stored
+    }
+  }
+#endif
