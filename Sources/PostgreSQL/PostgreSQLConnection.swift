@@ -25,8 +25,8 @@
 
     /// Connects to the server that `address`, a connection string of libpq, names.
     ///
-    /// Unless the address says otherwise, only a server that takes writes is accepted, and
-    /// connecting takes at most 10 seconds for each host.
+    /// Of several hosts the first that takes writes is used, unless the address says otherwise; each
+    /// gets at most 10 seconds.
     ///
     /// - Parameter patience: how long an exchange may take; then the connection is closed. The
     ///   server closes it, too, if a transaction waits that long for the next statement: its locks
@@ -40,15 +40,48 @@
         ("connect_timeout", "10"), ("target_session_attrs", "read-write"),
         ("application_name", "cloudsync"), ("dbname", address), ("client_encoding", "UTF8"),
       ]
-      handle = parameters.withCStrings { PQconnectdbParams($0, $1, 1) }
-      guard let handle, PQstatus(handle) == CONNECTION_OK else {
+      var messages: [Substring] = []
+      for host in Self.hosts(of: address) {
+        handle = (parameters + host).withCStrings { PQconnectdbParams($0, $1, 1) }
+        if let handle, PQstatus(handle) == CONNECTION_OK {
+          cloudsync_note_warnings(handle, warning)
+          PQsetnonblocking(handle, 1)
+          PQenterPipelineMode(handle)
+          return
+        }
         let message = handle.map { String(cString: PQerrorMessage($0)) } ?? "no memory"
+        // Advice is on lines that begin with a space.
+        messages += message.split(separator: "\n").filter { $0.first?.isWhitespace == false }
         close()
-        throw PostgreSQLError(message)
       }
-      cloudsync_note_warnings(handle, warning)
-      PQsetnonblocking(handle, 1)
-      PQenterPipelineMode(handle)
+      throw PostgreSQLError(messages.joined(separator: "; "))
+    }
+
+    /// The parameters that select each of the hosts of an address; none for an address with one.
+    ///
+    /// libpq does not go on to the next host if one accepts the connection and closes it, as a proxy
+    /// without a server does.
+    private static func hosts(of address: String) -> [[(String, String)]] {
+      guard let options = PQconninfoParse(address, nil) else { return [[]] }
+      defer { PQconninfoFree(options) }
+      var values: [String: [String]] = [:]
+      var option = options
+      while let keyword = option.pointee.keyword {
+        if let value = option.pointee.val {
+          values[String(cString: keyword)] = String(cString: value)
+            .split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        }
+        option += 1
+      }
+      let lists = ["host", "hostaddr", "port"].compactMap { key in values[key].map { (key, $0) } }
+      let count = lists.map(\.1.count).max() ?? 1
+      // One port is that of all hosts; libpq tells what is wrong with other numbers.
+      guard count > 1,
+        lists.allSatisfy({ $0.1.count == count || ($0.0 == "port" && $0.1.count == 1) })
+      else { return [[]] }
+      return (0..<count).map { index in
+        lists.map { key, list in (key, list.count == 1 ? list[0] : list[index]) }
+      }
     }
 
     deinit {

@@ -1,6 +1,7 @@
 #if PostgreSQL
   import CloudMachine
   import CloudProtocol
+  import Foundation
   import PostgreSQL
   import Records
   import Testing
@@ -28,6 +29,33 @@
           container: "c", database: .private, requestID: "zone",
           request: .modifyZones(ModifyZones(save: [Self.zone]))))
       return phone
+    }
+
+    @Test("A host that closes the connection at once is passed over for the next one")
+    func closingHostIsPassedOver() throws {
+      let database = try TemporaryDatabase()
+      let (listener, port) = try LocalSocket.listener(backlog: 8)
+      // One connection of the first address, two of the second.
+      Thread.detachNewThread { for _ in 0..<3 { try? listener.nextConnection().end() } }
+      func address(_ hosts: (String) -> String, _ ports: String) -> String {
+        database.address.replacing(/host=([^&]*)/) { match in
+          "sslmode=disable&gssencmode=disable&host=\(hosts(String(match.output.1)))&port=\(ports)"
+        }
+      }
+      let connection = try PostgreSQLConnection(
+        address({ "127.0.0.1,\($0)" }, "\(port),5432"), patience: .seconds(60))
+      let found = try connection.run([PostgreSQLStatement("SELECT 'found'")])[0].first {
+        try $0.text(0)
+      }
+      #expect(found == "found")
+      connection.close()
+      let error = #expect(throws: PostgreSQLError.self) {
+        _ = try PostgreSQLConnection(
+          address({ _ in "127.0.0.1,localhost" }, "\(port)"), patience: .seconds(60))
+      }
+      // The message has the failure of each host.
+      #expect(
+        error?.message.matches(of: /closed the connection/).count == 2, "\(error.debugDescription)")
     }
 
     @Test("An answer from a receipt whose commit is not confirmed is unknown, as the first one was")

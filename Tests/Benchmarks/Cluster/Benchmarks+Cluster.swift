@@ -140,29 +140,42 @@ enum ClusterBenchmarks {
 
     // MARK: References
 
-    /// The same bytes by one statement for each request, which is a transaction.
+    /// The same rows by one statement for each request, which is a transaction, into a table with
+    /// the columns and indexes of the server's.
     private static var upserts: Side {
       Side(
         "bare upserts", operations: count,
         setUp: {
           let database = try TemporaryDatabase()
           try database.execute([
-            "CREATE TABLE rows (zone text, name text, body bytea, PRIMARY KEY (zone, name))"
+            """
+            CREATE TABLE rows (database uuid, place uuid, name text COLLATE "C", feed uuid NOT NULL,
+              changed_at bigint NOT NULL, is_live boolean NOT NULL, type text COLLATE "C" NOT NULL,
+              body bytea NOT NULL, PRIMARY KEY (database, place, name))
+            """,
+            "CREATE INDEX by_change ON rows (database, feed, changed_at)",
+            "CREATE INDEX by_type ON rows (database, feed, type, name) WHERE is_live",
           ])
           let connection = try PostgreSQLConnection(database.address, patience: .seconds(10))
           return Bare(database: database, connection: connection, rows: bodies)
         },
         body: { bare in
+          let key = PostgreSQLValue.uuid(Array(repeating: 1, count: 16))
           for start in stride(from: 0, to: count, by: batch) {
             let rows = bare.rows[start..<start + batch]
             _ = try bare.connection.run([
               PostgreSQLStatement("BEGIN"),
               PostgreSQLStatement(
                 """
-                INSERT INTO rows SELECT $1, name, body FROM unnest($2::text[], $3::bytea[])
-                  AS new (name, body)
-                ON CONFLICT (zone, name) DO UPDATE SET body = excluded.body
-                """, [.text("Notes"), .texts(rows.map(\.0)), .byteArrays(rows.map(\.1))]),
+                INSERT INTO rows SELECT $1, $1, name, $1, changed_at, true, 'Note', body
+                FROM unnest($2::text[], $3::bigint[], $4::bytea[]) AS new (name, changed_at, body)
+                ON CONFLICT (database, place, name)
+                DO UPDATE SET changed_at = excluded.changed_at, body = excluded.body
+                """,
+                [
+                  key, .texts(rows.map(\.0)), .integers((start..<start + batch).map(Int64.init)),
+                  .byteArrays(rows.map(\.1)),
+                ]),
               PostgreSQLStatement("COMMIT"),
             ])
           }

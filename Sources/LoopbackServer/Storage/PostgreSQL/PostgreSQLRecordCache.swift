@@ -113,7 +113,8 @@
     mutating func send(_ row: RecordRow, in database: DatabaseID) -> Stored {
       let number = makeNumber(of: row.id.zone, in: database)
       guard let stored = zones[number].entries[row.id.name]?.stored else { return .unknown }
-      zones[number].entries[row.id.name]?.stored = Stored(row)
+      // A second change of the record is rare, and may search in vain.
+      zones[number].entries[row.id.name]?.stored = .present(hasLinks: true, hasFiles: true)
       return stored
     }
   }

@@ -30,10 +30,7 @@ extension Run {
       var outage = Outage(kind: kind, start: clock.now, end: clock.now)
       if kind == .promotion { try await beginPromotion(probes, &outage) }
       try await interrupt(kind, number, &outage, &random)
-      // A new standby is made after a promotion, which only makes commits slower.
-      outage.end =
-        kind == .promotion
-        ? outage.start + outage.inevitable + .milliseconds(500) : clock.now
+      outage.end = clock.now
       outages.withLock { [outage] in $0.append(outage) }
       if kind == .promotion {
         await answered(probes)
