@@ -4,6 +4,7 @@
   import Foundation
   import PostgreSQL
   import Records
+  import Synchronization
   import Testing
   import VerificationSupport
 
@@ -34,9 +35,12 @@
     @Test("A host that closes the connection at once is passed over for the next one")
     func closingHostIsPassedOver() throws {
       let database = try TemporaryDatabase()
-      let (listener, port) = try LocalSocket.listener(backlog: 8)
+      let (socket, port) = try LocalSocket.listener(backlog: 8)
+      let listener = Mutex(socket)
       // One connection of the first address, two of the second.
-      Thread.detachNewThread { for _ in 0..<3 { try? listener.nextConnection().end() } }
+      Thread.detachNewThread {
+        for _ in 0..<3 { try? listener.withLock { try $0.nextConnection().end() } }
+      }
       func address(_ hosts: (String) -> String, _ ports: String) -> String {
         database.address.replacing(/host=([^&]*)/) { match in
           "sslmode=disable&gssencmode=disable&host=\(hosts(String(match.output.1)))&port=\(ports)"
