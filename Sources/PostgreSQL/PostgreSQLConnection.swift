@@ -29,14 +29,18 @@
     /// gets at most 10 seconds.
     ///
     /// - Parameter patience: how long an exchange may take; then the connection is closed. The
-    ///   server closes it, too, if a transaction waits that long for the next statement: its locks
-    ///   would stay when this process or the network stops without closing the connection.
+    ///   server closes it, too, if a transaction waits that long for the next exchange: its locks
+    ///   would stay when this process or the network stops without closing the connection. A
+    ///   statement waits half as long for a lock, so that it does not outlive its connection.
     package init(_ address: String, patience: Duration) throws(PostgreSQLError) {
       self.patience = patience
       warning.initialize(to: 0)
       let limit = max(1, Int(patience / .milliseconds(1)))
       let parameters = [
-        ("options", "-c idle_in_transaction_session_timeout=\(limit)"),
+        (
+          "options",
+          "-c idle_in_transaction_session_timeout=\(limit) -c lock_timeout=\(max(1, limit / 2))"
+        ),
         ("connect_timeout", "10"), ("target_session_attrs", "read-write"),
         ("application_name", "cloudsync"), ("dbname", address), ("client_encoding", "UTF8"),
       ]
@@ -135,6 +139,22 @@
         throw failure
       }
       return rows
+    }
+
+    /// Ends connections like this one that have waited longer than `patience` in the middle of an
+    /// exchange, which their clients have given up. No time limit of PostgreSQL before version 17
+    /// ends these, and their locks stay.
+    package func endAbandoned() throws(PostgreSQLError) {
+      _ = try run([
+        PostgreSQLStatement(
+          """
+          SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+          WHERE datname = current_database() AND usename = current_user
+            AND application_name = current_setting('application_name') AND xact_start IS NOT NULL
+            AND state = 'active' AND wait_event = 'ClientRead'
+            AND state_change < clock_timestamp() - $1 * interval '1 millisecond'
+          """, [.integer(Int64(patience / .milliseconds(1)))])
+      ])
     }
 
     /// Runs statements without parameters and without preparing them, for the layout.

@@ -23,7 +23,10 @@
     }
 
     /// Whether a time limit of the server, or an administrator, has ended the statement.
-    package var isCancelled: Bool { state == "57014" || state == "55P03" }
+    package var isCancelled: Bool { state == "57014" || isLockTimeout }
+
+    /// Whether a lock was not free in time.
+    package var isLockTimeout: Bool { state == "55P03" }
 
     /// Whether the same transaction may succeed when it is run again: a conflict, a deadlock, or a
     /// row that another transaction has inserted.

@@ -62,6 +62,30 @@
         error?.message.matches(of: /closed the connection/).count == 2, "\(error.debugDescription)")
     }
 
+    @Test("A connection that stops in the middle of an exchange does not keep its locks")
+    func stoppedConnectionLosesItsLocks() async throws {
+      let database = try TemporaryDatabase()
+      let server = try LoopbackServer(
+        postgreSQL: database.address, notifies: true, patience: .milliseconds(400))
+      let phone = try await phone(on: server)
+      let stopped = try StoppedClient(
+        of: database, running: ["BEGIN", "SELECT body FROM cloudsync.databases FOR UPDATE"])
+      var refusals = 0
+      while refusals < 50 {
+        do {
+          try await save("a", by: phone)
+          break
+        } catch let error as CloudError {
+          #expect(error.code == .serviceUnavailable && error.retryAfter != nil)
+          refusals += 1
+        }
+      }
+      #expect((1..<50).contains(refusals))
+      stopped.end()
+      server.close()
+      #expect(database.otherConnections == [])
+    }
+
     @Test("An answer from a receipt whose commit is not confirmed is unknown, as the first one was")
     func unconfirmedReceiptIsUnknown() async throws {
       let database = try TemporaryDatabase()
@@ -152,5 +176,48 @@
       #expect(try storage.account(named: "alice") == nil)
       try storage.close()
     }
+  }
+
+  /// A client that sends statements, and then nothing more, not even the end of the exchange.
+  private struct StoppedClient {
+    private let socket: LocalSocket
+
+    init(of database: TemporaryDatabase, running statements: [String]) throws {
+      let parts = try #require(
+        database.address.firstMatch(of: /\/(test_\w+)\?host=([^&]+)&user=(\w+)/))
+      socket = try LocalSocket(path: "\(parts.output.2)/.s.PGSQL.5432")
+      var start: [UInt8] = [0, 3, 0, 0]
+      for text in [
+        "user", parts.output.3, "database", parts.output.1, "application_name", "cloudsync", "",
+      ] { start += Array(text.utf8) + [0] }
+      try #require(socket.writeAll(Self.length(of: start) + start))
+      var answer: [UInt8] = []
+      // The last message says that the server is ready.
+      while !answer.suffix(6).elementsEqual([UInt8(ascii: "Z"), 0, 0, 0, 5, UInt8(ascii: "I")]) {
+        try #require(socket.wait(writing: false, milliseconds: 10_000))
+        _ = socket.read(into: &answer)
+      }
+      for statement in statements {
+        send("P", [0] + Array(statement.utf8) + [0, 0, 0])
+        send("B", [0, 0, 0, 0, 0, 0, 0, 0])
+        send("E", [0, 0, 0, 0, 0])
+      }
+      // The server sends what it has; after the last statement that is its end.
+      send("H", [])
+      while !String(decoding: answer, as: UTF8.self).contains("SELECT ") {
+        try #require(socket.wait(writing: false, milliseconds: 10_000))
+        _ = socket.read(into: &answer)
+      }
+    }
+
+    private func send(_ type: Character, _ content: [UInt8]) {
+      _ = socket.writeAll(Array(String(type).utf8) + Self.length(of: content) + content)
+    }
+
+    private static func length(of content: [UInt8]) -> [UInt8] {
+      withUnsafeBytes(of: UInt32(content.count + 4).bigEndian) { Array($0) }
+    }
+
+    func end() { socket.end() }
   }
 #endif

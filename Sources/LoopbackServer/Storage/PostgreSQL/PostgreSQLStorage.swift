@@ -140,6 +140,7 @@
         return value
       } catch {
         rollBack()
+        if (error as? PostgreSQLError)?.isLockTimeout == true { try? connection?.endAbandoned() }
         throw Self.translated(error)
       }
     }
