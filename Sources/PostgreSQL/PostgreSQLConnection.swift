@@ -141,9 +141,11 @@
       return rows
     }
 
-    /// Ends connections like this one that have waited longer than `patience` in the middle of an
-    /// exchange, which their clients have given up. No time limit of PostgreSQL before version 17
-    /// ends these, and their locks stay.
+    /// Ends connections like this one that have waited in the middle of an exchange for longer than
+    /// the patience.
+    ///
+    /// Their clients have given them up. No time limit of PostgreSQL before version 17 ends them,
+    /// and their locks stay.
     package func endAbandoned() throws(PostgreSQLError) {
       _ = try run([
         PostgreSQLStatement(
