@@ -102,6 +102,11 @@
     /// Whether the connection was closed or lost.
     package var isClosed: Bool { handle == nil }
 
+    /// Whether a transaction was begun that has not ended, also one that failed.
+    package var isInTransaction: Bool {
+      handle.map { PQtransactionStatus($0) != PQTRANS_IDLE } ?? false
+    }
+
     /// Runs statements in order in one round trip, and returns the rows of each.
     ///
     /// After one that fails the others are not run. Without a transaction that was begun, all of

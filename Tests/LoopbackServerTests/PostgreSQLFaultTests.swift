@@ -66,8 +66,10 @@
     func stoppedConnectionLosesItsLocks() async throws {
       let database = try TemporaryDatabase()
       let server = try LoopbackServer(
-        postgreSQL: database.address, notifies: true, patience: .milliseconds(400))
+        postgreSQL: database.address, connections: 1, notifies: true, patience: .milliseconds(400))
       let phone = try await phone(on: server)
+      // As for requests over HTTP, the first exchange of the save locks the database.
+      _ = try server.user(of: "alice")
       let stopped = try StoppedClient(
         of: database, running: ["BEGIN", "SELECT body FROM cloudsync.databases FOR UPDATE"])
       var refusals = 0

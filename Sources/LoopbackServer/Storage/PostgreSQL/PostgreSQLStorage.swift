@@ -174,7 +174,8 @@
     }
 
     private func rollBack() {
-      guard running?.isBegun == true, let connection, !connection.isClosed else { return }
+      // The first exchange may have begun the transaction and failed.
+      guard let connection, connection.isInTransaction else { return }
       if (try? connection.run([PostgreSQLStatement("ROLLBACK")])) == nil { drop() }
     }
 
