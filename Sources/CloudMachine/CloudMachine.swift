@@ -62,6 +62,20 @@ package struct CloudMachine: Sendable {
   ) -> CloudError? {
     limits.throttle.flatMap { throttle.refusal(of: caller, now: now, rate: $0) }
   }
+
+  /// Counts a call in a storage that counts those at all servers, before the call's transaction.
+  ///
+  /// - Returns: The error if the rate limit rejects the call, a wrapped `nil` if it allows it, and
+  ///   `nil` if there is no limit or the storage does not count.
+  package func refusal(
+    ofAccount account: String?, device: String, countedIn storage: any CloudStorage
+  ) throws -> CloudError?? {
+    guard let rate = limits.throttle,
+      let counted = try storage.countRequest(
+        of: rate.key(account: account, device: device), window: rate.window)
+    else { return nil }
+    return .some(rate.refusal(of: counted))
+  }
 }
 
 /// The state of a call after its first transaction.

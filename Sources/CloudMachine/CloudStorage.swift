@@ -19,11 +19,12 @@ public import Records
 /// - A storage that shares its data with other processes returns a number from ``dataVersion()``,
 ///   and throws ``TransactionConflict`` when a transaction was rolled back and may succeed when it
 ///   is run again. One whose data are far away reads at ``foresee(_:)`` what a request needs.
+///   ``SharedStateStorage`` is for what such servers share besides the data.
 ///
 /// ``MemoryStorage`` is the simplest complete storage. A storage can forward to one, for example to
 /// count calls or to let commits fail. `StorageConformance` of the product `CloudSyncTesting`
 /// checks these rules with any storage.
-public protocol CloudStorage: SchemaStorage, AssetStorage, ArchiveStorage {
+public protocol CloudStorage: SchemaStorage, AssetStorage, ArchiveStorage, SharedStateStorage {
   /// Runs `body` so that no other process can change anything between its first read and its
   /// commit; if it throws, its commits are rolled back.
   ///

@@ -3,7 +3,8 @@ package import Records
 
 /// A rate limiter: counts the requests of each caller per window and rejects those above the limit.
 ///
-/// The server keeps the value in memory and passes it in; its counts may be lost at a restart. The
+/// The server keeps the value in memory and passes it in; its counts may be lost at a restart. A
+/// storage that several servers share counts for all of them, and `Rate` decides on its count. The
 /// first rejection in a window is `serviceUnavailable`, later ones are `requestRateLimited`, both
 /// with the remaining seconds. Rules: CS-171 to CS-173.
 package struct CloudThrottle: Hashable, Sendable {
@@ -64,11 +65,32 @@ package struct CloudThrottle: Hashable, Sendable {
       window.requests += 1
       return nil
     }
-    let code: CloudError.Code = window.wasRefused ? .requestRateLimited : .serviceUnavailable
-    window.wasRefused = true
-    return CloudError(
-      code, "too many requests; wait before asking again",
-      retryAfter: window.start + rate.window - now)
+    defer { window.wasRefused = true }
+    return CloudThrottle.refusal(
+      isFirst: !window.wasRefused, remaining: window.start + rate.window - now)
+  }
+
+  fileprivate static func refusal(isFirst: Bool, remaining: Double) -> CloudError {
+    CloudError(
+      isFirst ? .serviceUnavailable : .requestRateLimited,
+      "too many requests; wait before asking again", retryAfter: remaining)
+  }
+}
+
+extension CloudThrottle.Rate {
+  /// The key under which a storage counts a caller's requests; each rate has its own counts.
+  func key(account: String?, device: String) -> String {
+    let caller =
+      if key == .user, let account { "account \(account)" } else { "device \(device)" }
+    return "\(requests) in \(window): \(caller)"
+  }
+
+  /// The error for a request that a storage counted; `nil` if it is allowed.
+  func refusal(of counted: CountedRequest) -> CloudError? {
+    let most = max(1, requests)
+    guard counted.number > most else { return nil }
+    return CloudThrottle.refusal(
+      isFirst: counted.number == most + 1, remaining: min(max(0, counted.remaining), window))
   }
 }
 

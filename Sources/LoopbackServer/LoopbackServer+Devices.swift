@@ -35,9 +35,7 @@ extension FaultControls {
   ///   - name: the devices' name.
   ///   - account: only those where this account is signed in; `nil` for all.
   public func setOnline(_ isOnline: Bool, device name: String, account: String? = nil) {
-    for device in pushDispatcher.devices where device.isMeant(name, account) {
-      device.setOnline(isOnline)
-    }
+    set(DeviceSetting(name: name, account: account, isOnline: isOnline))
   }
 
   /// Sets the availability of the account on every device called `name`.
@@ -49,14 +47,15 @@ extension FaultControls {
   public func setAvailability(
     _ availability: AccountAvailability, device name: String, account: String? = nil
   ) {
-    for device in pushDispatcher.devices where device.isMeant(name, account) {
-      device.setAvailability(availability)
-    }
+    set(DeviceSetting(name: name, account: account, availability: availability))
   }
-}
 
-extension DeviceState {
-  fileprivate func isMeant(_ name: String, _ account: String?) -> Bool {
-    self.name == name && (account == nil || account == self.account)
+  private func set(_ setting: DeviceSetting) {
+    let isShared = faults.isShared
+    change { faults in
+      // A device may send its next request to a server that does not know it yet.
+      if isShared { faults.keep(setting) }
+      faults.give(.set(setting))
+    }
   }
 }

@@ -7,11 +7,14 @@ extension LoopbackServer {
   /// Checks whether another process changed the data, and sends pushes for its changes to this
   /// server's devices.
   ///
+  /// On PostgreSQL, the faults and limits that other processes have set hold here from then on.
   /// The check is cheap if there was no change. Every request performs it, too. Returns whether any
   /// push was sent. Throws `networkFailure` if the server is closed, and what reading the data
   /// throws.
   @discardableResult
   public func checkForForeignChanges() throws(CloudError) -> Bool {
+    // Pushes are sent even if the faults can't be read.
+    try? controls.synchronize()
     let pushes = try executor.foreignPushes(to: pushDispatcher.accounts)
     pushDispatcher.send(pushes)
     return !pushes.isEmpty

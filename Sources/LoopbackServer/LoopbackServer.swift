@@ -152,6 +152,10 @@ public final class LoopbackServer: Sendable {
       throw error
     }
     self.init(executor: executor, clock: clock, delayClock: delayClock, taskExecutor: taskExecutor)
+    do { try controls.open() } catch {
+      close()
+      throw error
+    }
     notifier?.listen { [weak self] databases in self?.check(databases) }
   }
 
@@ -175,10 +179,11 @@ public final class LoopbackServer: Sendable {
     self.taskExecutor = taskExecutor
     self.clock = clock
     let events = EventLog(clock: clock)
-    pushDispatcher = PushDispatcher(events: events)
+    let faults = FaultStore(executor: executor)
+    pushDispatcher = PushDispatcher(events: events, faults: faults)
     controls = FaultControls(
-      executor: executor, pushDispatcher: pushDispatcher, events: events, clock: delayClock,
-      wallClock: clock)
+      executor: executor, pushDispatcher: pushDispatcher, events: events, faults: faults,
+      clock: delayClock, wallClock: clock)
     dispatcher = RequestDispatcher(
       executor: executor, controls: controls, clock: clock, pause: pause)
   }

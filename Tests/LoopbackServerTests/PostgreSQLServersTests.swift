@@ -140,25 +140,6 @@
       #expect(database.otherConnections == [])
     }
 
-    @Test("Each server counts the requests of an account alone")
-    func throttleIsOfEachServer() async throws {
-      let database = try TemporaryDatabase()
-      var limits = ServerLimits()
-      limits.throttle = ServerLimits.Throttle(requests: 2, seconds: 3_600)
-      let servers = try (0..<2).map { _ in
-        try LoopbackServer(postgreSQL: database.address, limits: limits)
-      }
-      for server in servers {
-        let device = try await signedIn("phone", as: "alice", on: server)
-        _ = try await send("fetch", .fetchCurrentUser, by: device)
-        await #expect(throws: CloudError.self) {
-          try await send("fetch", .fetchCurrentUser, by: device)
-        }
-      }
-      for server in servers { server.close() }
-      #expect(database.otherConnections == [])
-    }
-
     @Test("A request that two servers get at once is carried out once, and both give its answer")
     func requestAtTwoServersIsCarriedOutOnce() async throws {
       let database = try TemporaryDatabase()

@@ -15,6 +15,7 @@ extension ControlRoutes {
 
   /// The pending faults, the held requests, and the limits and quotas that were changed.
   func faults() throws(HTTPRefusal) -> JSON {
+    try ask(controls.synchronize)
     let (limits, first) = (ControlNotation.json(controls.limits), ControlNotation.json(firstLimits))
     let changed = (limits.members?.elements ?? []).filter { first[$0.name] != $0.value }
     let accounts = try ask { () throws(CloudError) in try server.accounts() }
@@ -38,6 +39,8 @@ extension ControlRoutes {
   /// Performs the action in `body`; an invalid body changes nothing.
   func carryOut(_ body: [UInt8]) throws(HTTPRefusal) {
     var arguments = try ControlArguments(body)
+    // The action changes what servers that share the data have set, such as the limits.
+    try? controls.synchronize()
     guard let action: FaultAction = try arguments.word("action", spelled: { $0.rawValue }) else {
       let words = FaultAction.allCases.map(\.rawValue).joined(separator: ", ")
       throw HTTPRefusal(400, "'action' is missing: it must be one of \(words)")
@@ -45,6 +48,8 @@ extension ControlRoutes {
     let order = try order(for: action, &arguments)
     try arguments.finish()
     try ask(order)
+    // Fails if a server that shares its faults with others could not store the change.
+    try ask(controls.synchronize)
   }
 
   private func order(
@@ -178,7 +183,8 @@ extension ControlRoutes {
   /// The name of a device that exists.
   private func knownDevice(_ arguments: inout ControlArguments) throws(HTTPRefusal) -> String {
     let name = try arguments.text("device")
-    guard server.knownDevices().contains(where: { $0.name == name }) else {
+    // Another server on the same data may know it.
+    guard controls.isShared || server.knownDevices().contains(where: { $0.name == name }) else {
       throw HTTPRefusal(404, "the server knows no device of this name")
     }
     return name

@@ -50,7 +50,7 @@ package struct ControlRoutes: Sendable {
     self.clock = clock
     self.metrics = metrics
     self.stop = stop
-    firstLimits = server.limits
+    firstLimits = server.controls.isShared ? server.controls.firstLimits : server.limits
   }
 
   /// The maximum body size in bytes.

@@ -69,7 +69,13 @@ extension FaultControls {
   }
 
   /// Sets the server's limits from now on.
-  public func setLimits(_ limits: ServerLimits) { executor.setLimits(limits) }
+  ///
+  /// On PostgreSQL they hold at all servers; the limits with which this server was started give
+  /// each server its own ones again.
+  public func setLimits(_ limits: ServerLimits) {
+    let shared = limits == executor.firstLimits ? nil : limits
+    change { $0.limits = shared }
+  }
 
   private func administer(
     _ account: String, _ container: String, _ environment: CloudEnvironment,
@@ -97,21 +103,27 @@ extension FaultControls {
 extension FaultControls {
   /// Drops the next `count` pushes, to one device or to any.
   public func dropPushes(next count: Int = 1, to device: String? = nil) {
-    if count > 0 { pushDispatcher.drop(next: count, device: device) }
+    guard count > 0 else { return }
+    change { $0.pushLosses.append(PendingPushLoss(device: device, remaining: count)) }
   }
 
   /// Holds all pushes from now on, until `releasePushes()`.
-  public func holdPushes() { pushDispatcher.hold() }
+  public func holdPushes() { change { $0.holdsPushes = true } }
 
   /// Delivers the held pushes, oldest first, and stops holding pushes.
-  public func releasePushes() { pushDispatcher.release() }
+  public func releasePushes() {
+    change { faults in
+      faults.holdsPushes = false
+      faults.give(.releasePushes)
+    }
+  }
 
   /// The number of held pushes.
   public var heldPushCount: Int { pushDispatcher.heldCount }
 
   /// Delivers `push` to the device called `device`, even if the push is stale or wrong.
   public func deliver(_ push: CloudPush, to device: String) {
-    pushDispatcher.deliver(push, to: device)
+    change { $0.give(.deliver(push, to: device)) }
   }
 
   /// The latest pushes with their outcomes, oldest first; at least the last 10,000.

@@ -56,21 +56,28 @@ extension FaultControls {
 
   /// Releases the oldest `count` held requests in `scope`; `nil` releases all and stops holding
   /// later ones in that scope.
+  ///
+  /// On PostgreSQL, `nil` means those of all servers, and a count those of this one.
   public func release(_ count: Int? = nil, in scope: RequestScope = .all) {
-    let released = state.withLock { state in
-      if count == nil { state.rules.removeAll { $0.isHold && $0.scope.isWithin(scope) } }
-      return state.takeHeld(at: most(count), in: scope)
+    if let count { return releaseHere(max(0, count), in: scope) }
+    change { faults in
+      faults.rules.removeAll { $0.isHold && $0.scope.isWithin(scope) }
+      faults.give(.release(scope))
     }
+  }
+
+  /// Releases the oldest `count` requests that this server holds.
+  func releaseHere(_ count: Int = .max, in scope: RequestScope) {
+    let released = state.withLock { $0.takeHeld(at: count, in: scope) }
     for request in released { request.continuation.resume(returning: .released) }
   }
 
-  private func most(_ count: Int?) -> Int { max(0, count ?? .max) }
-
   /// Ends all waits: held requests fail with `networkFailure`.
   func close() {
+    faults.close()
     let (held, waiters) = state.withLock { state in
       state.isClosed = true
-      state.rules = []
+      state.closures = []
       defer { state.waiters = [] }
       return (state.takeHeld(at: .max, in: .all), state.waiters)
     }
@@ -143,7 +150,7 @@ extension FaultRule {
   fileprivate var isHold: Bool {
     switch action {
     case .hold: true
-    case .fail, .lose, .delay, .run: false
+    case .fail, .lose, .delay: false
     }
   }
 }

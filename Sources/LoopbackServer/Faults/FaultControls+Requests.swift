@@ -34,7 +34,8 @@ extension FaultControls {
     pushDispatcher.forgetLog()
   }
 
-  /// Logs a request and takes the faults that apply to it.
+  /// Logs a request and takes the faults that apply to it, but those that must be asked of the
+  /// database.
   func receive(
     _ call: CloudCall, device: String, account: String?, now: Timestamp
   ) -> RequestFaults {
@@ -49,7 +50,10 @@ extension FaultControls {
       state.log.append(entry)
       if state.log.count > 20_000 { state.log.removeFirst(10_000) }
       state.counts[RequestScope(kind: entry.kind, device: device), default: 0] += 1
-      return state.faults(for: entry)
+      var taken = RequestFaults(entry: entry)
+      if !state.closures.isEmpty { taken.bodies = state.takeClosures(for: entry) }
+      taken.areShared = faults.take(&taken)
+      return taken
     }
   }
 
@@ -79,25 +83,16 @@ extension FaultControls {
 }
 
 extension FaultState {
-  /// The faults that apply to `entry`: at most one failure and one loss.
-  fileprivate mutating func faults(for entry: RequestEntry) -> RequestFaults {
-    var faults = RequestFaults(entry: entry)
-    for index in rules.indices where rules[index].scope.contains(entry) {
-      switch rules[index].action {
-      case .fail(let error):
-        guard faults.failure == nil else { continue }
-        faults.failure = error
-      case .lose(let error):
-        guard faults.loss == nil else { continue }
-        faults.loss = error
-      case .delay(let seconds): faults.delays.append(seconds)
-      case .hold(.beforeCommit): faults.holdsBeforeCommit = true
-      case .hold(.afterCommit): faults.holdsAfterCommit = true
-      case .run(let body): faults.bodies.append(body)
-      }
-      if rules[index].left != .max { rules[index].left -= 1 }
+  /// The closures that run after a request.
+  fileprivate mutating func takeClosures(
+    for entry: RequestEntry
+  ) -> [@Sendable (RequestEntry) async -> Void] {
+    var bodies: [@Sendable (RequestEntry) async -> Void] = []
+    for index in closures.indices where closures[index].scope.contains(entry) {
+      bodies.append(closures[index].body)
+      if closures[index].left != .max { closures[index].left -= 1 }
     }
-    rules.removeAll { $0.left == 0 }
-    return faults
+    closures.removeAll { $0.left == 0 }
+    return bodies
   }
 }

@@ -7,24 +7,28 @@ import Synchronization
 /// Use it through `LoopbackServer.controls`.
 ///
 /// Faults apply to the next requests in their scope, in order of arrival, so a test that sends in a
-/// known order is deterministic. Delays use the clock that the server was given. Call from any task
-/// or thread.
+/// known order is deterministic. On PostgreSQL they apply to the requests of all servers together,
+/// from the time when a server knows them; Docs/Cluster.md describes it. Delays use the clock that
+/// the server was given. Call from any task or thread.
 public final class FaultControls: Sendable {
   let state = Mutex(FaultState())
   let executor: MachineExecutor
   let pushDispatcher: PushDispatcher
   let events: EventLog
+  /// The faults that other servers may share.
+  let faults: FaultStore
   let clock: any Clock<Duration>
   let wallClock: @Sendable () -> Timestamp
 
   init(
     executor: MachineExecutor, pushDispatcher: PushDispatcher, events: EventLog,
-    clock: any Clock<Duration>,
+    faults: FaultStore, clock: any Clock<Duration>,
     wallClock: @escaping @Sendable () -> Timestamp
   ) {
     self.executor = executor
     self.pushDispatcher = pushDispatcher
     self.events = events
+    self.faults = faults
     self.clock = clock
     self.wallClock = wallClock
   }
@@ -75,7 +79,11 @@ public final class FaultControls: Sendable {
     next count: Int = 1, in scope: RequestScope = .all,
     _ body: @escaping @Sendable (RequestEntry) async -> Void
   ) {
-    add(.run(body), next: count, in: scope)
+    guard count > 0 else { return }
+    let number = change { $0.nextNumber() }
+    state.withLock { state in
+      state.closures.append(FaultClosure(number: number, body: body, scope: scope, left: count))
+    }
   }
 
   /// Holds the next `count` requests in `scope`, by default all, until they are released.
@@ -86,13 +94,16 @@ public final class FaultControls: Sendable {
   }
 
   /// The number of pending faults.
-  public var remainingFaultCount: Int { state.withLock { $0.rules.count } }
+  public var remainingFaultCount: Int {
+    faults.faults.rules.count + state.withLock { $0.closures.count }
+  }
 
   /// Removes all faults, releases all held requests and discards held pushes.
   public func clear() {
-    state.withLock { $0.rules = [] }
-    pushDispatcher.clear()
-    release()
+    change { faults in
+      faults.clear()
+      faults.give(.clear)
+    }
   }
 
   /// Removes the fault with a number from ``pendingFaults``; requests that it holds stay held.
@@ -100,19 +111,73 @@ public final class FaultControls: Sendable {
   /// - Returns: Whether there was such a fault.
   @discardableResult
   public func removeFault(_ number: Int) -> Bool {
-    state.withLock { state in
-      let count = state.rules.count
-      state.rules.removeAll { $0.number == number }
-      return state.rules.count < count
+    let isClosure = state.withLock { state in
+      let count = state.closures.count
+      state.closures.removeAll { $0.number == number }
+      return state.closures.count < count
     }
+    return isClosure
+      || change { faults in
+        let count = faults.rules.count
+        faults.rules.removeAll { $0.number == number }
+        return faults.rules.count < count
+      }
   }
 
   private func add(_ action: FaultRule.Action, next count: Int, in scope: RequestScope) {
     guard count > 0 else { return }
-    state.withLock { state in
-      state.lastRule += 1
-      state.rules.append(
-        FaultRule(number: state.lastRule, action: action, scope: scope, left: count))
+    change { faults in
+      faults.rules.append(
+        FaultRule(number: faults.nextNumber(), action: action, scope: scope, left: count))
+    }
+  }
+
+  // MARK: Servers on the same data
+
+  /// Changes the faults of all servers, and acts on the change here.
+  @discardableResult
+  func change<Value: Sendable>(
+    _ body: @escaping @Sendable (inout ServerFaults) -> Value
+  ) -> Value {
+    defer { actOnNews() }
+    return faults.change(body)
+  }
+
+  /// Learns the faults and limits that other servers on the same data have set.
+  func open() throws(CloudError) {
+    try faults.open()
+    actOnNews()
+  }
+
+  /// Whether servers on the same data share their faults.
+  package var isShared: Bool { faults.isShared }
+
+  /// The limits with which the server was started.
+  package var firstLimits: ServerLimits { executor.firstLimits }
+
+  /// Learns what other servers on the same data have changed, and stores what could not be stored
+  /// when it was changed.
+  ///
+  /// - Throws: Why either failed; the faults of this server hold here meanwhile.
+  package func synchronize() throws(CloudError) {
+    try faults.synchronize()
+    actOnNews()
+  }
+
+  private func actOnNews() {
+    let news = faults.takeNews()
+    if let limits = news.limits { executor.setLimits(limits ?? executor.firstLimits) }
+    for order in news.orders {
+      switch order {
+      case .release(let scope): releaseHere(in: scope)
+      case .clear:
+        state.withLock { $0.closures = [] }
+        pushDispatcher.clear()
+        releaseHere(in: .all)
+      case .releasePushes: pushDispatcher.release()
+      case .deliver(let push, let device): pushDispatcher.deliver(push, to: device)
+      case .set(let setting): for device in pushDispatcher.devices { device.set(setting) }
+      }
     }
   }
 
@@ -129,18 +194,10 @@ public enum HoldPoint: String, Hashable, Sendable, CaseIterable {
   case afterCommit
 }
 
-/// A fault for the next requests in a scope.
-struct FaultRule: Sendable {
-  enum Action: Sendable {
-    case fail(CloudError)
-    case lose(CloudError)
-    case delay(Double)
-    case hold(HoldPoint)
-    case run(@Sendable (RequestEntry) async -> Void)
-  }
-
+/// A closure that runs after the next requests in a scope, in this process alone.
+struct FaultClosure: Sendable {
   var number: Int
-  var action: Action
+  var body: @Sendable (RequestEntry) async -> Void
   var scope: RequestScope
   var left: Int
 }
@@ -154,12 +211,13 @@ struct RequestFaults: Sendable {
   var failure: CloudError?
   var loss: CloudError?
   var bodies: [@Sendable (RequestEntry) async -> Void] = []
+  /// Whether others must be asked of the database.
+  var areShared = false
 }
 
 /// The state of the controls, guarded by one lock.
 struct FaultState: Sendable {
-  var rules: [FaultRule] = []
-  var lastRule = 0
+  var closures: [FaultClosure] = []
   var log: [RequestEntry] = []
   var arrived = 0
   var counts: [RequestScope: Int] = [:]

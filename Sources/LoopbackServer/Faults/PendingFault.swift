@@ -39,13 +39,22 @@ public struct PendingPushLoss: Hashable, Sendable {
 /// The pending faults.
 extension FaultControls {
   /// The pending faults of requests, in the order in which they were added.
-  public var pendingFaults: [PendingFault] { state.withLock { $0.rules.map(\.pending) } }
+  public var pendingFaults: [PendingFault] {
+    let closures = state.withLock { state in
+      state.closures.map { closure in
+        PendingFault(
+          number: closure.number, action: .run, scope: closure.scope,
+          remaining: closure.left == .max ? nil : closure.left)
+      }
+    }
+    return (faults.faults.rules.map(\.pending) + closures).sorted { $0.number < $1.number }
+  }
 
   /// The pending losses of pushes, in the order in which they were added.
-  public var pendingPushLosses: [PendingPushLoss] { pushDispatcher.pendingLosses }
+  public var pendingPushLosses: [PendingPushLoss] { faults.faults.pushLosses }
 
   /// Whether pushes are held until `releasePushes()`.
-  public var holdsPushes: Bool { pushDispatcher.holdsPushes }
+  public var holdsPushes: Bool { faults.faults.holdsPushes }
 
   /// The held pushes, oldest first.
   public var heldPushes: [PushEntry] { pushDispatcher.heldPushes }
@@ -62,7 +71,6 @@ extension FaultRule {
       case .lose(let error): .dropAnswer(error.code)
       case .delay(let seconds): .delay(seconds: seconds)
       case .hold(let point): .hold(point)
-      case .run: .run
       }
     return PendingFault(
       number: number, action: action, scope: scope, remaining: left == .max ? nil : left)

@@ -47,6 +47,13 @@ final class DeviceState: Sendable {
     if isChange { notify(.accountChanged) }
   }
 
+  /// Sets the state if the setting is for this device.
+  func set(_ setting: DeviceSetting) {
+    guard setting.name == name, setting.account == nil || setting.account == account else { return }
+    if let availability = setting.availability { setAvailability(availability) }
+    if let isOnline = setting.isOnline { setOnline(isOnline) }
+  }
+
   /// Connects to or disconnects from the network; on connection the listeners are notified and the
   /// missed pushes are delivered.
   func setOnline(_ isOnline: Bool) {

@@ -44,6 +44,8 @@ final class MachineExecutor: Sendable {
   let storages: StoragePool
   private let notifier: (any ChangeNotifier)?
   private let state: Mutex<State>
+  /// The limits with which the server was started.
+  let firstLimits: ServerLimits
   /// A copy of the limits with a separate lock: admission must not wait for a running request.
   private let publishedLimits: Mutex<ServerLimits>
 
@@ -60,6 +62,7 @@ final class MachineExecutor: Sendable {
   ) {
     self.storages = storages
     self.notifier = notifier
+    firstLimits = limits
     publishedLimits = Mutex(limits)
     state = Mutex(State(machine: CloudMachine(limits: limits.cloudLimits)))
     state.withLock { state in
@@ -130,6 +133,12 @@ final class MachineExecutor: Sendable {
     // A request that runs again counts once.
     var throttling: CloudError??
     return try enter(runs: MachineExecutor.mostRuns) { machine, storage in
+      if throttling == nil {
+        throttling = try machine.refusal(ofAccount: account, device: device, countedIn: storage)
+      }
+      if case .some(.some(let refusal)) = throttling {
+        return Outcome(step: .ended(.failure(refusal)), pushes: [])
+      }
       let known = account.flatMap { name in self.state.withLock { $0.users[name] } }
       let (step, pushes) = try self.knowing(machine, storage) {
         if account == nil || known != nil {
@@ -271,6 +280,30 @@ final class MachineExecutor: Sendable {
       try storage.transaction { try body(machine, storage) }
     }
   }
+
+  // MARK: State that servers share
+
+  /// The bytes that servers on the same data share; `nil` if they share none.
+  func sharedState() throws(CloudError) -> [UInt8]? {
+    try enter(runs: MachineExecutor.mostRuns) { _, storage in try storage.sharedState() }
+  }
+
+  /// Changes the bytes that servers on the same data share; `body` may run more than once.
+  func updateSharedState<Value: Sendable>(
+    _ body: (inout [UInt8]) throws -> Value
+  ) throws(CloudError) -> Value {
+    try enter(runs: MachineExecutor.mostRuns) { _, storage in
+      var value: Value?
+      try storage.updateSharedState { value = try body(&$0) }
+      guard let value else { throw CloudError(.internalError, "the storage shares no state") }
+      return value
+    }
+  }
+
+  /// Tells the other servers that the bytes were changed.
+  func notifyOfSharedState() { notifier?.send([]) }
+
+  // MARK: Users
 
   /// The user record name of `account`, which is created if it does not exist.
   ///

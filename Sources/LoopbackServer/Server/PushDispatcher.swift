@@ -25,8 +25,6 @@ public struct PushEntry: Hashable, Sendable {
 final class PushDispatcher: Sendable {
   fileprivate struct Contents {
     var devices: [DeviceKey: DeviceState] = [:]
-    var drops: [(device: String?, left: Int)] = []
-    var holdsPushes = false
     var held: [PushEntry] = []
     var log: [PushEntry] = []
   }
@@ -38,11 +36,25 @@ final class PushDispatcher: Sendable {
 
   private let contents = Mutex(Contents())
   private let events: EventLog
+  private let faults: FaultStore
 
-  init(events: EventLog) { self.events = events }
+  init(events: EventLog, faults: FaultStore) {
+    self.events = events
+    self.faults = faults
+  }
 
   /// The device with this key; a new one is created, signed in as `account`.
   func device(_ key: DeviceKey, account: String?) -> (state: DeviceState, isNew: Bool) {
+    let found = deviceWithoutSettings(key, account: account)
+    if found.isNew {
+      for setting in faults.faults.devices { found.state.set(setting) }
+    }
+    return found
+  }
+
+  private func deviceWithoutSettings(
+    _ key: DeviceKey, account: String?
+  ) -> (state: DeviceState, isNew: Bool) {
     contents.withLock { contents in
       if let device = contents.devices[key] { return (device, false) }
       if contents.devices.count >= PushDispatcher.mostDevices { contents.forgetRemoteDevices() }
@@ -83,64 +95,50 @@ final class PushDispatcher: Sendable {
   }
 
   private func send(_ push: CloudPush, to device: DeviceState) {
-    let fate = contents.withLock { contents in
-      let fate = contents.fate(device.name)
+    let fate = faults.takeFate(ofPushTo: device.name)
+    contents.withLock { contents in
       let entry = PushEntry(device: device.name, push: push, fate: fate)
       contents.note(entry)
       if fate == .held { contents.held.append(entry) }
-      return fate
     }
     events.add(.push(PushEntry(device: device.name, push: push, fate: fate)))
     if fate == .delivered { device.receive(push) }
+    // They may have been released in the meantime.
+    if fate == .held, !faults.faults.holdsPushes { release() }
   }
 
   /// Delivers `push` to the device called `name`, without faults, whichever account it is for.
   func deliver(_ push: CloudPush, to name: String) {
     let entry = PushEntry(device: name, push: push, fate: .delivered)
     let devices = contents.withLock { contents in
-      contents.note(entry)
-      return contents.devices.filter { $0.key.name == name }.map(\.value)
+      let devices = contents.devices.filter { $0.key.name == name }.map(\.value)
+      // It may be a device of another server on the same data.
+      if !devices.isEmpty || !faults.isShared { contents.note(entry) }
+      return devices
     }
+    guard !devices.isEmpty || !faults.isShared else { return }
     events.add(.push(entry))
     for device in devices { device.receive(push) }
   }
 
-  func drop(next count: Int, device: String?) {
-    contents.withLock { $0.drops.append((device, count)) }
+  /// Delivers the held pushes, oldest first.
+  func release() {
+    for entry in takeHeld() { deliver(entry.push, to: entry.device) }
   }
 
-  func hold() { contents.withLock { $0.holdsPushes = true } }
+  /// Discards the held pushes.
+  func clear() { _ = takeHeld() }
 
-  /// Delivers the held pushes, oldest first, and stops holding pushes.
-  func release() {
-    let held = contents.withLock { contents in
-      contents.holdsPushes = false
+  private func takeHeld() -> [PushEntry] {
+    contents.withLock { contents in
       defer { contents.held = [] }
       return contents.held
-    }
-    for entry in held { deliver(entry.push, to: entry.device) }
-  }
-
-  /// Removes the push faults and discards the held pushes.
-  func clear() {
-    contents.withLock { contents in
-      contents.drops = []
-      contents.holdsPushes = false
-      contents.held = []
     }
   }
 
   var heldCount: Int { contents.withLock { $0.held.count } }
 
   var heldPushes: [PushEntry] { contents.withLock { $0.held } }
-
-  var holdsPushes: Bool { contents.withLock { $0.holdsPushes } }
-
-  var pendingLosses: [PendingPushLoss] {
-    contents.withLock { contents in
-      contents.drops.map { PendingPushLoss(device: $0.device, remaining: $0.left) }
-    }
-  }
 
   var log: [PushEntry] { contents.withLock { $0.log } }
 
@@ -161,16 +159,6 @@ extension PushDispatcher.Contents {
   /// Removes the remote devices without listeners.
   mutating func forgetRemoteDevices() {
     devices = devices.filter { $0.key.remoteAccount == nil || $0.value.listenerCount > 0 }
-  }
-
-  mutating func fate(_ device: String) -> PushEntry.Fate {
-    for index in drops.indices
-    where drops[index].left > 0 && (drops[index].device ?? device) == device {
-      drops[index].left -= 1
-      drops.removeAll { $0.left == 0 }
-      return .dropped
-    }
-    return holdsPushes ? .held : .delivered
   }
 
   mutating func note(_ entry: PushEntry) {

@@ -26,9 +26,10 @@ final class RequestDispatcher: Sendable {
     guard device.isOnline else {
       throw CloudError(.networkUnavailable, "\(device.name) is offline")
     }
-    let faults = controls.receive(
+    var faults = controls.receive(
       call, device: device.name, account: device.account, now: clock())
     do {
+      if faults.areShared { faults = try await controls.faults.takeShared(faults) }
       let reply = try await answer(call, from: device, faults)
       controls.finish(faults.entry, .answered, refused: reply.refusedItems, now: clock())
       return reply

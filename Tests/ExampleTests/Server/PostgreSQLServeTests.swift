@@ -82,6 +82,28 @@
       #expect(await second.stop() == 0)
     }
 
+    @Test("A fault that is added at one process holds at the other, and is cleared at both")
+    func faultHoldsAtBothProcesses() async throws {
+      let database = try TemporaryDatabase()
+      let tool = try ServerTool()
+      let first = try await tool.serve("--fault-control", "--data", database.address)
+      let second = try await tool.serve("--fault-control", "--data", database.address)
+      func faults(_ words: [String], at cloud: ServedCloud) async throws -> String {
+        try await tool.run(["faults"] + words, environment: cloud.environment).output
+      }
+      _ = try await faults(["add", "fail", "code=zoneBusy", "count=2"], at: first)
+      #expect(try await faults(["list"], at: second).contains("zoneBusy"))
+      #expect(try await second.save("a") != 200)
+      #expect(try await first.save("a") != 200)
+      #expect(try await second.save("a") == 200)
+      _ = try await faults(["add", "limits", "itemsPerRequest=1"], at: second)
+      #expect(try await faults(["list"], at: first).contains("itemsPerRequest"))
+      _ = try await faults(["clear"], at: first)
+      #expect(try await !faults(["list"], at: second).contains("itemsPerRequest"))
+      #expect(await first.stop() == 0)
+      #expect(await second.stop() == 0)
+    }
+
     @Test("Data move to a file and back by archives, and every archive has the same bytes")
     func dataMoveToFileAndBack() async throws {
       let (before, after) = (try TemporaryDatabase(), try TemporaryDatabase())

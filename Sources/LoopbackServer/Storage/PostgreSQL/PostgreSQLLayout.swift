@@ -104,10 +104,11 @@
       }
     }
 
-    /// All tables but `layout` and `settings`.
+    /// All tables but `layout`, `settings` and `shared_state`.
     static let contents = [
       "accounts", "databases", "zones", "records", "links", "subscriptions", "receipts",
       "record_types", "uploads", "file_uses", "file_chunks", "files", "file_candidates",
+      "request_counts",
     ]
 
     /// The statements that make the tables.
@@ -200,6 +201,12 @@
       """,
       "ALTER TABLE cloudsync.file_chunks ALTER COLUMN body SET STORAGE EXTERNAL",
       "CREATE TABLE cloudsync.file_candidates (checksum text COLLATE \"C\" PRIMARY KEY)",
+      """
+      CREATE UNLOGGED TABLE cloudsync.request_counts (
+        caller uuid PRIMARY KEY, ends bigint NOT NULL, requests bigint NOT NULL)
+      """,
+      "CREATE INDEX request_counts_by_end ON cloudsync.request_counts (ends)",
+      "CREATE TABLE cloudsync.shared_state (number bigint PRIMARY KEY, body bytea NOT NULL)",
     ]
   }
 
