@@ -44,6 +44,8 @@ struct IndexedScanTests {
       // All records have the same value.
       ([], "x", 100),
       ([filter("n", .greaterThanOrEquals, .int64(4_000))], "n", 100),
+      ([filter("text", .beginsWith, .string("T1234"))], "text", 11),
+      ([filter("n", .isIn, .list([.int64(1), .int64(19_000)]))], "n", 2),
     ]
     for (filters, sort, count) in cases {
       for isAscending in [true, false] {
@@ -157,6 +159,29 @@ struct IndexedScanTests {
         try twins.file.close()
       }
     }
+  }
+
+  @Test("An index whose making was rolled back is made again")
+  func anIndexThatWasRolledBackIsMadeAgain() throws {
+    struct Failure: Error {}
+    let place = try TemporaryFile()
+    defer { place.remove() }
+    let twins = try ScannedTwins(path: place.path)
+    try twins.fill(100, IndexedScanTests.fields)
+    let index = FieldIndexID(type: "T", field: "n", zone: zoneA, database: twins.database)
+    #expect(throws: Failure.self) {
+      try twins.file.transaction {
+        #expect(try twins.file.prepareIndex(index, limit: 64) == .ready)
+        throw Failure()
+      }
+    }
+    #expect(try twins.indexCount() == 0)
+    try twins.save("r5", ["n": .int64(-5)])
+    let query = Query(recordType: "T", filters: [filter("n", .equals, .int64(-5))])
+    _ = try twins.ask(.queryRecords(QueryRecords(query: query, zone: zoneA)))
+    try twins.expectCurrentIndexes()
+    #expect(try twins.indexCount() == 1)
+    try twins.file.close()
   }
 
   @Test("A small zone gets no index, and a zone that is emptied loses its indexes")

@@ -22,6 +22,9 @@ struct IndexWalk {
 
 /// Chooses the way in which a query finds the records of one zone.
 struct IndexPlan {
+  /// The maximum number of ranges that are counted, to bound the work of one transaction.
+  private static let mostRanges = 2_000
+
   let query: PreparedQuery
   /// The position after which the page begins.
   let start: QueryPosition?
@@ -35,9 +38,11 @@ struct IndexPlan {
   /// The index of a field in the zone.
   let index: (QueryField) -> FieldIndexID
 
-  /// A filter that an index can help with.
+  /// The filters on a field, as far as an index can help with them.
   private struct Term {
     var field: QueryField
+    var filterCount: Int
+    /// The ranges that contain every record that matches all of the filters.
     var ranges: [IndexRange]
   }
 
@@ -45,9 +50,7 @@ struct IndexPlan {
   ///
   /// - Parameter limit: the number of records to read at a time for an index.
   func source(limit: Int) throws -> QuerySource? {
-    var terms = query.indexedFilters.compactMap { field, filter in
-      filter.ranges.map { Term(field: field, ranges: $0) }
-    }
+    var terms = terms
     var sort = query.indexedSort
     var ready: Set<QueryField> = []
     for field in Set(terms.map(\.field) + [sort?.field].compactMap { $0 }) {
@@ -59,19 +62,50 @@ struct IndexPlan {
     }
     terms.removeAll { !ready.contains($0.field) }
     if let field = sort?.field, try !ready.contains(field) || !isSortable(field) { sort = nil }
+    if sort == nil, let term = terms.first, terms.count == 1, term.ranges.count > 2,
+      term.ranges.count <= IndexPlan.mostRanges
+    {
+      // Many values: their entries are not counted first.
+      return try entries(of: term) ?? .type
+    }
     let best = try mostSelective(of: terms)
     if let sort {
-      let own = terms.filter { $0.field == sort.field }
-      if best == nil || own.count == query.filterCount { return walk(sort, own) }
+      // Names, and texts without a place in the order, are not in a sortable index.
+      let own = terms.first { $0.field == sort.field }
+      let ranges = own?.ranges.filter {
+        $0.lower.lexicographicallyPrecedes(IndexRange.unsortable.lower)
+      }
+      let isCovered = (own?.filterCount ?? 0) == query.filterCount && (ranges?.count ?? 1) == 1
+      if best == nil || isCovered { return walk(sort, ranges ?? [.all]) }
     } else if query.isUnsorted, let walk = try walk(ofOneKeyIn: terms, best) {
       return walk
     }
-    guard let best, best.count <= mostEntries else { return .type }
-    let index = index(best.term.field)
+    return try best.flatMap { try entries(of: $0.term) } ?? .type
+  }
+
+  /// The entries of a term by name; `nil` if there are more than can be read at once.
+  private func entries(of term: Term) throws -> QuerySource? {
+    let index = index(term.field)
     var entries = try storage.entries(
-      of: index, in: best.term.ranges, afterName: name, limit: mostEntries)
+      of: index, in: term.ranges, afterName: name, limit: mostEntries + 1)
+    guard entries.count <= mostEntries else { return nil }
     entries.sort { $0.name < $1.name }
     return .entries(entries[...], index)
+  }
+
+  /// The filters by field.
+  private var terms: [Term] {
+    var terms: [Term] = []
+    for (field, filter) in query.indexedFilters {
+      guard let ranges = filter.ranges else { continue }
+      if let place = terms.firstIndex(where: { $0.field == field }) {
+        terms[place].ranges = IndexRange.intersection(terms[place].ranges, ranges)
+        terms[place].filterCount += 1
+      } else {
+        terms.append(Term(field: field, filterCount: 1, ranges: ranges))
+      }
+    }
+    return terms
   }
 
   /// Whether the order of the index of a field is that of a sort.
@@ -82,7 +116,10 @@ struct IndexPlan {
   /// The term with the fewest entries, if it has no more than can be read at once.
   private func mostSelective(of terms: [Term]) throws -> (term: Term, count: Int)? {
     var best: (term: Term, count: Int)?
-    for term in terms {
+    var ranges = 0
+    for term in terms.sorted(by: { $0.ranges.count < $1.ranges.count }) {
+      ranges += term.ranges.count
+      guard ranges <= IndexPlan.mostRanges else { break }
       let limit = best?.count ?? mostEntries + 1
       let count = try storage.entryCount(of: index(term.field), in: term.ranges, upTo: limit)
       if count < limit { best = (term, count) }
@@ -91,14 +128,10 @@ struct IndexPlan {
   }
 
   /// The records in the order of the first sort, from the position after which the page begins.
-  private func walk(_ sort: PreparedQuery.IndexedSort, _ terms: [Term]) -> QuerySource {
-    var range = IndexRange.all
-    for term in terms {
-      let lower = term.ranges.first?.lower ?? []
-      // The range of texts without a place in the order, the last, is empty in a sortable index.
-      let upper = term.ranges.last { $0 != .unordered }?.upper ?? lower
-      range = range.intersection(IndexRange(lower: lower, upper: upper))
-    }
+  ///
+  /// - Parameter ranges: the ranges of the filters on the field, in order.
+  private func walk(_ sort: PreparedQuery.IndexedSort, _ ranges: [IndexRange]) -> QuerySource {
+    let range = IndexRange(lower: ranges.first?.lower ?? [], upper: ranges.last?.upper ?? [])
     var walk = IndexWalk(index: index(sort.field), range: range, isDescending: !sort.isAscending)
     guard let start, let first = start.keys.first else { return .walk(walk) }
     let key = IndexKey(first)

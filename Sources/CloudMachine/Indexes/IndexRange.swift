@@ -41,11 +41,30 @@ package struct IndexRange: Hashable, Sendable {
   /// Whether the range is one key.
   var isOneKey: Bool { upper == lower + [0] }
 
+  /// Whether the range contains no key.
+  var isEmpty: Bool { !lower.lexicographicallyPrecedes(upper) }
+
   /// The keys in both ranges; the range may be empty.
   func intersection(_ other: IndexRange) -> IndexRange {
     IndexRange(
       lower: lower.lexicographicallyPrecedes(other.lower) ? other.lower : lower,
       upper: upper.lexicographicallyPrecedes(other.upper) ? upper : other.upper)
+  }
+
+  /// The keys in ranges of both lists, each of which is in order and without overlaps.
+  static func intersection(_ first: [IndexRange], _ second: [IndexRange]) -> [IndexRange] {
+    var found: [IndexRange] = []
+    var (left, right) = (0, 0)
+    while left < first.count, right < second.count {
+      let common = first[left].intersection(second[right])
+      if !common.isEmpty { found.append(common) }
+      if first[left].upper.lexicographicallyPrecedes(second[right].upper) {
+        left += 1
+      } else {
+        right += 1
+      }
+    }
+    return found
   }
 
   /// The ranges in order, those that overlap as one.

@@ -18,14 +18,18 @@ enum IndexBenchmarks {
     return IndexedNotes.Kind.allCases.map { kind in
       Benchmark(
         name: "P19 page of a query by \(kind.words), \(count) records on SQLite", goal: 3,
-        subject: Side("the query", operations: queries) {
-          let world = try await world.value
-          for number in 0..<queries { try await world.ask(kind, number) }
-        },
-        reference: Side("by hand in SQLite with an index", operations: queries) {
-          let world = try await world.value
-          try await world.hand.ask(kind, queries, of: count)
-        })
+        subject: Side(
+          "the query", operations: queries,
+          body: {
+            let world = try await world.value
+            for number in 0..<queries { try await world.ask(kind, number) }
+          }),
+        reference: Side(
+          "by hand in SQLite with an index", operations: queries,
+          body: {
+            let world = try await world.value
+            try await world.hand.ask(kind, queries, of: count)
+          }))
     }
   }
 
@@ -36,7 +40,7 @@ enum IndexBenchmarks {
       let start = Stopwatch.now
       let world = try await IndexedNotes(count)
       for kind in IndexedNotes.Kind.allCases { try await world.ask(kind, 0) }
-      print("\(count) records, indexes made in \((Stopwatch.now - start) / .seconds(1)) s")
+      say("\(count) records, indexes made in \((Stopwatch.now - start) / .seconds(1)) s")
       for kind in IndexedNotes.Kind.allCases {
         var times: [Double] = []
         for number in 0..<200 {
@@ -46,7 +50,7 @@ enum IndexBenchmarks {
         }
         let time = Duration.nanoseconds(Int(quantile(0.5, of: times)))
         let growth = before[kind].map { ", \(time / $0) times the time of the row above" } ?? ""
-        print("  page of a query by \(kind.words): \(time / .milliseconds(1)) ms\(growth)")
+        say("  page of a query by \(kind.words): \(time / .milliseconds(1)) ms\(growth)")
         before[kind] = time
       }
     }
@@ -161,20 +165,20 @@ actor HandMadeNotes {
 
   init(_ count: Int) throws {
     folder = try TemporaryFolder("bench")
-    connection = try Connection(path: folder.path("notes.db"))
+    let connection = try Connection(path: folder.path("notes.db"))
     try connection.useWriteAheadLog()
     try connection.execute(
       """
       PRAGMA cache_size = -65536;
       CREATE TABLE notes (
         id INTEGER PRIMARY KEY, name TEXT NOT NULL, text TEXT NOT NULL, position INTEGER NOT NULL,
-        "group" INTEGER NOT NULL, isDone INTEGER NOT NULL, modified INTEGER NOT NULL)
+        category INTEGER NOT NULL, isDone INTEGER NOT NULL, modified INTEGER NOT NULL)
       """)
     try connection.transaction {
       for number in 0..<count {
         try connection.run(
           """
-          INSERT INTO notes (name, text, position, "group", isDone, modified)
+          INSERT INTO notes (name, text, position, category, isDone, modified)
           VALUES (?, ?, ?, ?, 0, ?)
           """,
           [
@@ -184,10 +188,11 @@ actor HandMadeNotes {
             .integer(Int64(number)),
           ])
       }
-      for column in ["text", "position", "\"group\"", "modified"] {
+      for column in ["text", "position", "category", "modified"] {
         try connection.execute("CREATE INDEX \(column)_index ON notes (\(column), name)")
       }
     }
+    self.connection = connection
   }
 
   /// Asks for the pages of the first `queries` queries.
@@ -197,7 +202,7 @@ actor HandMadeNotes {
       let first = Int64(place.position)
       let (condition, values): (String, [SQLValue]) =
         switch kind {
-        case .equality: ("\"group\" = ? ORDER BY name", [.integer(first % Int64(count / 100))])
+        case .equality: ("category = ? ORDER BY name", [.integer(first % Int64(count / 100))])
         case .range:
           (
             "position >= ? AND position < ? ORDER BY name",
