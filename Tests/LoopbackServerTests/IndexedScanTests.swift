@@ -100,7 +100,8 @@ struct IndexedScanTests {
       try other.commit([
         .putRecord(
           RecordRow(
-            id: record.id, type: "T", record: record, changedAt: UInt64(9_000 + slice), device: nil),
+            id: record.id, type: "T", record: record, changedAt: 9_000 + UInt64(slice),
+            device: nil),
           in: twins.database)
       ])
     }

@@ -61,7 +61,10 @@ struct IndexPlan {
       }
     }
     terms.removeAll { !ready.contains($0.field) }
-    if let field = sort?.field, try !ready.contains(field) || !isSortable(field) { sort = nil }
+    if let field = sort?.field {
+      let isUsable = try ready.contains(field) && isSortable(field)
+      if !isUsable { sort = nil }
+    }
     if sort == nil, let term = terms.first, terms.count == 1, term.ranges.count > 2,
       term.ranges.count <= IndexPlan.mostRanges
     {

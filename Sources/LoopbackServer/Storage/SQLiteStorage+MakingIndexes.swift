@@ -44,7 +44,9 @@ extension SQLiteStorage {
       return indexes
     }
     var found: [Int64: [FieldIndexRow]] = [:]
-    if connection.isReadOnly, try !ServerFile.hasIndexes(connection) { return found }
+    // A file that may not be written may have no tables of indexes.
+    let hasIndexes = try connection.isReadOnly ? ServerFile.hasIndexes(connection) : true
+    guard hasIndexes else { return found }
     let rows = try connection.rows("SELECT zone, id, type, field, through FROM field_indexes") {
       (
         try $0.integer(0),

@@ -9,8 +9,8 @@ import Synchronization
 /// Its tables: `settings`, `accounts`, `databases`, `zones`, `records`, `links`, `subscriptions`,
 /// `receipts`, and of layout 2 `record_types`, `uploads`, `file_uses`, `file_chunks`; layout 3
 /// stores `records` in insertion order, and layout 4 has no index of their names. In layout 5 a
-/// receipt may contain the digest of its request after the reply; older rows have none. Layout 6 has
-/// `field_indexes` and `field_values`.
+/// receipt may contain the digest of its request after the reply; older rows have none. Layout 6
+/// has `field_indexes` and `field_values`.
 /// `application_id` distinguishes the file from other programs' databases; `user_version` is the
 /// layout's version.
 enum ServerFile {
