@@ -19,6 +19,9 @@ package struct CloudLimits: Hashable, Sendable {
   package var queryPage = 100
   /// The maximum number of records in a page of query results.
   package var queryPageMaximum = 200
+  /// The maximum number of records that a query takes from an index at once; with more it reads the
+  /// records of the type by name, or in the order of its sort.
+  package var indexEntries = 10_000
   /// The maximum number of filters and sorts of a query, together; above it the query fails with
   /// `limitExceeded`.
   package var queryTerms = 100

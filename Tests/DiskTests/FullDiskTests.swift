@@ -74,4 +74,41 @@ struct FullDiskTests {
     _ = try await database.record(for: kept.recordID)
     server.close()
   }
+
+  @Test("A query that can't make an index on a full disk fails once, and then reads all records")
+  func queryOnFullDiskNeedsNoIndex() async throws {
+    let disk = SimulatedDisk()
+    let server = try LoopbackServer(
+      path: "/server", fileSystem: SQLiteFileSystem(disk: disk), identity: 7,
+      clock: { Timestamp(secondsSinceReferenceDate: 1_000) })
+    let phone = server.device("phone", signedInAs: "ada")
+    func send(_ name: String, _ request: CloudRequest) async throws -> CloudReply {
+      try await phone.send(
+        CloudCall(container: "c", database: .private, requestID: name, request: request))
+    }
+    for start in stride(from: 0, to: 1_200, by: 400) {
+      let saves = (start..<start + 400).map { number in
+        RecordSave(
+          Record(
+            id: RecordID(name: "r\(number)", zone: .default), type: "Note",
+            fields: ["n": .int64(Int64(number))]))
+      }
+      _ = try await send("s\(start)", .modifyRecords(ModifyRecords(save: saves)))
+    }
+    // A query without filters makes the index of types, which every query needs.
+    _ = try await send("q", .queryRecords(QueryRecords(query: Query(recordType: "Note"))))
+    disk.faults.capacity = 0
+    let filter = Query.Filter(key: "n", comparator: .greaterThanOrEquals, value: .int64(1_190))
+    let query = QueryRecords(query: Query(recordType: "Note", filters: [filter]))
+    let error = await #expect(throws: CloudError.self) {
+      _ = try await send("q1", .queryRecords(query))
+    }
+    #expect(error?.message.contains("full") == true)
+    guard case .queried(let page) = try await send("q2", .queryRecords(query)) else {
+      Issue.record("the query was answered with something else")
+      return
+    }
+    #expect(page.records.count == 10)
+    server.close()
+  }
 }

@@ -146,7 +146,7 @@ struct ServerFileTests {
 
   @Test(
     "An older file is opened and migrated to the newest layout, and records are found by type",
-    arguments: [1, 2, 3, 4])
+    arguments: [1, 2, 3, 4, 5])
   func olderFileIsMigrated(from layout: Int) throws {
     let file = try TemporaryFile()
     defer { file.remove() }

@@ -22,8 +22,8 @@ struct PreparedFilter {
 
   /// The field; `nil` for the words of the whole record.
   let field: QueryField?
-  private let condition: Condition
-  private let isNegated: Bool
+  let condition: Condition
+  let isNegated: Bool
 
   /// Prepares `filter` for records of `type`; throws if it is invalid.
   init(

@@ -8,6 +8,8 @@ struct PreparedQuery {
     var field: QueryField
     var isAscending: Bool
     var place: Location?
+    /// Whether an index of the field may have the order of this level.
+    var isIndexable: Bool
 
     /// The sort key of `record` at this level.
     func key(_ record: Record) -> QueryValue? {
@@ -21,6 +23,8 @@ struct PreparedQuery {
   /// The filters on one field, or on the words of the whole record.
   private struct FieldFilters {
     var field: QueryField?
+    /// Whether the field may have an index.
+    var isIndexable: Bool
     var filters: [PreparedFilter]
 
     func hold(for record: Record, except unsearchable: Set<String>) -> Bool {
@@ -29,6 +33,14 @@ struct PreparedQuery {
         ?? ExaminedField(wordsOf: record, except: unsearchable)
       return filters.allSatisfy { $0.holds(for: &examined) }
     }
+  }
+
+  /// The first sort level, if an index may have its order.
+  struct IndexedSort {
+    var field: QueryField
+    var isAscending: Bool
+    /// Whether there is no other level.
+    var isOnly: Bool
   }
 
   let recordType: String
@@ -59,7 +71,9 @@ struct PreparedQuery {
       if let index = filters.firstIndex(where: { $0.field == prepared.field }) {
         filters[index].filters.append(prepared)
       } else {
-        filters.append(FieldFilters(field: prepared.field, filters: [prepared]))
+        let isKnown = prepared.field.map { $0.shape(in: type) != nil } ?? false
+        filters.append(
+          FieldFilters(field: prepared.field, isIndexable: isKnown, filters: [prepared]))
       }
     }
     self.filters = filters
@@ -68,13 +82,37 @@ struct PreparedQuery {
       let field = try QueryField(sort.key)
       try field.require(.sortable, in: type)
       try PreparedQuery.check(sort, field, field.shape(in: type))
-      levels.append(Level(field: field, isAscending: sort.ascending, place: sort.relativeTo))
+      let kind = field.shape(in: type)?.kind
+      levels.append(
+        Level(
+          field: field, isAscending: sort.ascending, place: sort.relativeTo,
+          isIndexable: kind != nil && kind != .reference && sort.relativeTo == nil))
     }
     self.levels = levels
   }
 
   /// Whether the results are in the order of the records' IDs.
   var isUnsorted: Bool { levels.isEmpty }
+
+  /// The filters on fields that may have an index.
+  var indexedFilters: [(field: QueryField, filter: PreparedFilter)] {
+    var found: [(field: QueryField, filter: PreparedFilter)] = []
+    for group in filters where group.isIndexable {
+      guard let field = group.field else { continue }
+      found += group.filters.map { (field, $0) }
+    }
+    return found
+  }
+
+  /// The first sort level, if an index may have its order.
+  var indexedSort: IndexedSort? {
+    guard let first = levels.first, first.isIndexable else { return nil }
+    return IndexedSort(
+      field: first.field, isAscending: first.isAscending, isOnly: levels.count == 1)
+  }
+
+  /// The number of filters.
+  var filterCount: Int { termCount - levels.count }
 
   /// Whether `record` matches the query.
   func matches(_ record: Record) -> Bool {

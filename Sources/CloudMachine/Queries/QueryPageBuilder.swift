@@ -18,6 +18,8 @@ struct QueryPageBuilder {
   /// pages.
   private var best: [Candidate] = []
   private var bytes = 0
+  /// The records in `best`, because a record that changes during a query may be offered twice.
+  private var ids: Set<RecordID> = []
 
   init(_ query: PreparedQuery, after start: QueryPosition?, limit: Int, fields: FieldSelection) {
     self.query = query
@@ -25,6 +27,9 @@ struct QueryPageBuilder {
     self.limit = limit
     self.fields = fields
   }
+
+  /// The position of the last of the first records.
+  var last: QueryPosition? { best.last?.position }
 
   /// Whether records later in the sort order cannot change the page.
   func isFull(pageBytes: Int) -> Bool {
@@ -40,6 +45,7 @@ struct QueryPageBuilder {
     if best.count > limit, let last = best.last, !query.isBefore(position, last.position) {
       return
     }
+    guard ids.insert(record.id).inserted else { return }
     var low = 0
     var high = best.count
     // Records are often offered in order.
@@ -52,7 +58,10 @@ struct QueryPageBuilder {
     record.fields = fields.applied(to: record.fields)
     bytes += record.byteCount
     best.insert(Candidate(position: position, record: record), at: low)
-    if best.count > limit + 1 { bytes -= best.removeLast().record.byteCount }
+    guard best.count > limit + 1 else { return }
+    let last = best.removeLast().record
+    bytes -= last.byteCount
+    ids.remove(last.id)
   }
 
   /// The page, which ends after `limit` records or the record that reaches `pageBytes`.

@@ -7,14 +7,20 @@ import Records
 ///
 /// The first slice is read when the query is started. Call `examine()` and `read(from:)` in turn
 /// until `result` is not `nil`. Only `read(from:)` needs the storage; each call may be a separate
-/// transaction and may see changes made since the last one. The scan visits each name once and in
-/// order, so a record that does not change is found exactly once, and one that changes is seen in
-/// its old or new state. Access is checked for each slice.
+/// transaction and may see changes made since the last one. Access is checked for each slice.
+///
+/// In each zone the scan reads the records of the type by name, or those that an index of a field
+/// names, or the records in the order of an index; see `IndexPlan`. Every record is examined,
+/// whatever an index says of it. A record that does not change is found exactly once: its place in
+/// the order of names or of the index does not change either. One that changes is seen in its old
+/// or new state; if an index has both before and behind the scan, the first one counts.
 package struct QueryScan: Sendable {
   /// The approximate size of a slice in bytes.
   private static let sliceBytes = 64 * 1024
   /// The maximum number of records in a slice of a query without filters.
   private static let sliceRecords = 64
+  /// The approximate size in bytes of a slice of records that an index names.
+  private static let indexedBytes = 256 * 1024
   /// The number of filters and sorts that doubles the work per record.
   private static let termsPerRecord = 16
   /// The maximum number of records in the first slice, whose size is unknown in advance.
@@ -43,6 +49,8 @@ package struct QueryScan: Sendable {
   private var zones: ArraySlice<ZoneID>
   /// The last name read in the first of them.
   private var name: String?
+  /// How the records of that zone are found; `nil` until it is decided.
+  private var source: QuerySource?
   /// The number of records in the next slice.
   private var step: Int
   /// The records that were read but not examined.
@@ -119,22 +127,79 @@ package struct QueryScan: Sendable {
         ofType: builder.query.recordType, in: access.zone.id, of: access.home,
         limit: QueryScan.sliceRecords)
     else { return }
-    let rows = try storage.records(
-      ofType: builder.query.recordType, in: access.zone.id, of: access.home, after: name,
-      limit: step)
+    if source == nil {
+      guard let decided = try decidedSource(access) else { return }
+      source = decided
+    }
+    let rows: [RecordRow]
+    switch (source, storage as? any IndexedStorage) {
+    case (.entries(let entries, let index), let storage?):
+      rows = try read(entries, index, storage)
+    case (.walk(let walk), let storage?): rows = try read(walk, storage)
+    default:
+      rows = try storage.records(
+        ofType: builder.query.recordType, in: access.zone.id, of: access.home, after: name,
+        limit: step)
+      if let last = rows.last, rows.count == step { name = last.id.name } else { endZone() }
+    }
     var bytes = 0
     for row in rows {
       guard let record = row.record else { continue }
       bytes += record.byteCount
       if access.shows(row) { unexamined.append(access.outward(record)) }
     }
-    if let last = rows.last, rows.count == step { name = last.id.name } else { endZone() }
     adjustStep(toBytes: bytes)
+  }
+
+  /// How the records of the zone are found; `nil` while an index is not complete.
+  private mutating func decidedSource(_ access: ZoneAccess) throws -> QuerySource? {
+    guard let storage = access.context.storage as? any IndexedStorage else { return .type }
+    let type = builder.query.recordType
+    let plan = IndexPlan(
+      query: builder.query, start: builder.start, zone: access.id, name: name, storage: storage,
+      mostEntries: limits.indexEntries
+    ) { FieldIndexID(type: type, field: $0.key, zone: access.zone.id, database: access.home) }
+    guard let decided = try plan.source(limit: QueryScan.sliceRecords) else { return nil }
+    if case .type = decided { return decided }
+    // A page, the record that indicates a further page, and the one that ends a walk.
+    step = builder.limit + 2
+    return decided
+  }
+
+  /// Reads the next of `entries`, which were chosen in an earlier transaction.
+  private mutating func read(
+    _ entries: ArraySlice<IndexEntry>, _ index: FieldIndexID, _ storage: any IndexedStorage
+  ) throws -> [RecordRow] {
+    let (rows, count) = try storage.records(
+      of: entries.prefix(step), in: index, byteCount: QueryScan.indexedBytes, areCurrent: false)
+    let rest = entries.dropFirst(count)
+    if rest.isEmpty { endZone() } else { source = .entries(rest, index) }
+    return rows
+  }
+
+  /// Reads the next entries of `walk`.
+  private mutating func read(
+    _ walk: IndexWalk, _ storage: any IndexedStorage
+  ) throws -> [RecordRow] {
+    let entries = try storage.entries(
+      of: walk.index, in: walk.range, after: walk.last, isDescending: walk.isDescending,
+      limit: step)
+    let (rows, count) = try storage.records(
+      of: entries[...], in: walk.index, byteCount: QueryScan.indexedBytes, areCurrent: true)
+    if count == entries.count, count < step {
+      endZone()
+    } else {
+      var walk = walk
+      walk.last = entries[count - 1]
+      source = .walk(walk)
+    }
+    return rows
   }
 
   private mutating func endZone() {
     zones = zones.dropFirst()
     name = nil
+    source = nil
   }
 
   /// Adjusts the size of the next slice to the size of the last one.
@@ -147,6 +212,19 @@ package struct QueryScan: Sendable {
     step = max(1, min(step * 2, fitting, most))
   }
 
+  /// Whether the page is full and every entry behind that of `record` is behind the page.
+  private func isPast(_ walk: IndexWalk, _ record: Record) -> Bool {
+    guard builder.isFull(pageBytes: limits.pageBytes), let last = builder.last,
+      let lastValue = last.keys.first
+    else { return false }
+    let position = builder.query.position(of: record)
+    let (key, lastKey) = (IndexKey(position.keys.first ?? nil), IndexKey(lastValue))
+    if key == lastKey {
+      return position.keys.count == 1 && key.isExact && !builder.query.isBefore(position, last)
+    }
+    return key.isBefore(lastKey) == walk.isDescending
+  }
+
   /// Examines the records that were read; sets `result` when no further record can change it.
   package mutating func examine() {
     guard result == nil else { return }
@@ -155,6 +233,10 @@ package struct QueryScan: Sendable {
       builder.offer(record)
       if builder.query.isUnsorted, builder.isFull(pageBytes: limits.pageBytes) {
         zones = []
+        break
+      }
+      if case .walk(let walk)? = source, !builder.query.isUnsorted, isPast(walk, record) {
+        endZone()
         break
       }
     }

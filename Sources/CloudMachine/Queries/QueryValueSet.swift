@@ -12,6 +12,9 @@ struct QueryValueSet {
   /// Whether the set contains a value that equals nothing.
   private var hasUnequalValue = false
 
+  /// The values that equal others, each once.
+  var values: Set<QueryValue> { forms }
+
   /// The set of `values`.
   init(_ values: some Sequence<QueryValue>) {
     for value in values {

@@ -21,6 +21,7 @@ extension SQLiteStorage {
       try deleteRecords("DELETE FROM records WHERE zone = ?", [.integer(number)])
       try connection.run("DELETE FROM links WHERE holder_zone = ?", [.integer(number)])
       try connection.run("DELETE FROM file_uses WHERE zone = ?", [.integer(number)])
+      try removeIndexes(zone: number)
     case .removeTombstones(let zone, let database, let sequence):
       guard let number = try number(of: zone, in: database) else { return }
       try deleteRecords(
@@ -79,8 +80,14 @@ extension SQLiteStorage {
 
   private func put(_ row: RecordRow, in database: DatabaseID) throws {
     let zone = try makeNumber(of: row.id.zone, in: database)
-    let isKnown = try update(row, zone: zone)
-    if !isKnown { try insert(row, zone: zone) }
+    let indexes = try indexRows()[zone] ?? []
+    let old = indexes.isEmpty ? nil : try record(row.id, in: database)?.record
+    let known = try update(row, zone: zone)
+    let isKnown = known != nil
+    let number = try known ?? insert(row, zone: zone)
+    if !indexes.isEmpty {
+      try updateEntries(in: indexes, from: old, to: row, number: number)
+    }
     // A new record has no file uses to replace.
     try putFileUses(of: row, zone: zone, isNew: !isKnown)
     if isKnown {
@@ -101,8 +108,8 @@ extension SQLiteStorage {
     }
   }
 
-  /// Updates the row of a record; false when there is none.
-  private func update(_ row: RecordRow, zone: Int64) throws -> Bool {
+  /// Updates the row of a record and returns its number; `nil` when there is none.
+  private func update(_ row: RecordRow, zone: Int64) throws -> Int64? {
     for number in try candidates(zone: zone, name: row.id.name) {
       try connection.run(
         """
@@ -113,12 +120,13 @@ extension SQLiteStorage {
           .integer(stored(row.changedAt)), .integer(row.record == nil ? 0 : 1), .text(row.type),
           .blob(RecordBody.close(row)), .integer(number), .integer(zone), .text(row.id.name),
         ])
-      if connection.changeCount > 0 { return true }
+      if connection.changeCount > 0 { return number }
     }
-    return false
+    return nil
   }
 
-  private func insert(_ row: RecordRow, zone: Int64) throws {
+  /// Inserts the row of a record and returns its number.
+  private func insert(_ row: RecordRow, zone: Int64) throws -> Int64 {
     try connection.run(
       "INSERT INTO records (zone, name, changed_at, is_live, type, body) VALUES (?, ?, ?, ?, ?, ?)",
       [
@@ -126,6 +134,7 @@ extension SQLiteStorage {
         .integer(row.record == nil ? 0 : 1), .text(row.type), .blob(RecordBody.close(row)),
       ])
     learnInserted(zone: zone, name: row.id.name)
+    return connection.lastInsertedRow
   }
 
   private func put(_ receipt: Receipt, keeping: Int) throws {

@@ -118,11 +118,13 @@ extension SQLiteStorage {
   func removeEverything() throws {
     for table in [
       "accounts", "databases", "zones", "records", "links", "subscriptions", "receipts",
-      "record_types", "file_chunks", "uploads", "file_uses",
+      "record_types", "file_chunks", "uploads", "file_uses", "field_indexes", "field_values",
     ] { try connection.run("DELETE FROM \(table)") }
     forget()
     changesNumbers = true
     numbers = nil
+    changesIndexes = true
+    indexes = nil
   }
 
   /// The database ID in the four columns that start at `column`.

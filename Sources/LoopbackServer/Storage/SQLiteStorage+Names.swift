@@ -27,9 +27,10 @@ extension SQLiteStorage {
     if let numbers, numbers.goneCount > numbers.count / 2 { self.numbers = nil }
   }
 
-  /// Discards the index if the rolled-back transaction changed it.
-  func forgetUndone() {
+  /// Discards what the rolled-back transaction changed.
+  func forgetUndone(_ error: any Error) {
     if changesNumbers { numbers = nil }
+    forgetUndoneIndexes(error)
   }
 
   private func learnNumbers() throws {

@@ -33,6 +33,19 @@ final class SQLiteStorage: CloudStorage {
   /// The number of the last row that was checked before the type index is created.
   var checkedThrough: Int64 = 0
 
+  /// The indexes of fields by the number of their zone; `nil` until they are needed.
+  var indexes: [Int64: [FieldIndexRow]]?
+  /// The `dataVersion` at which `indexes` was up to date.
+  var indexesVersion: Int64?
+  /// Whether `indexes` is up to date for the rest of the running transaction.
+  var knowsIndexes = false
+  /// Whether the running transaction made or removed indexes.
+  var changesIndexes = false
+  /// Whether the disk was full when an index was made; no further index is made then.
+  var isFull = false
+  /// The number of records of a type up to which a zone gets no index.
+  var unindexedRecords = 1_000
+
   /// Whether a transaction removed what may have used many pages.
   var mayHaveFreedSpace = false
   /// Whether the running transaction removed everything.
@@ -116,7 +129,7 @@ final class SQLiteStorage: CloudStorage {
       return value
     } catch {
       wasEmptied = false
-      forgetUndone()
+      forgetUndone(error)
       throw error
     }
   }
@@ -177,6 +190,8 @@ final class SQLiteStorage: CloudStorage {
     zoneNumbers.removeAll(keepingCapacity: true)
     knowsNumbers = false
     changesNumbers = false
+    knowsIndexes = false
+    changesIndexes = false
   }
 }
 

@@ -9,7 +9,8 @@ import Synchronization
 /// Its tables: `settings`, `accounts`, `databases`, `zones`, `records`, `links`, `subscriptions`,
 /// `receipts`, and of layout 2 `record_types`, `uploads`, `file_uses`, `file_chunks`; layout 3
 /// stores `records` in insertion order, and layout 4 has no index of their names. In layout 5 a
-/// receipt may contain the digest of its request after the reply; older rows have none.
+/// receipt may contain the digest of its request after the reply; older rows have none. Layout 6
+/// has `field_indexes` and `field_values`.
 /// `application_id` distinguishes the file from other programs' databases; `user_version` is the
 /// layout's version.
 enum ServerFile {
@@ -17,7 +18,7 @@ enum ServerFile {
   static let applicationID: Int64 = 0x436b_4c73
 
   /// The layout this code writes.
-  static let version: Int64 = 5
+  static let version: Int64 = 6
 
   /// Files up to this many bytes are checked as a whole when they are opened; in larger files each
   /// page and row is checked when it is read.
@@ -176,10 +177,14 @@ enum ServerFile {
         throw ServerFileError(damaged: finding ?? "unknown", path: connection.path)
       }
     }
-    if try setting("user_version", connection) < version {
+    // A file of layout 5 that may not be written is read without indexes.
+    if found < version, found < 5 || !connection.isReadOnly {
       try connection.transaction { try migrate(connection) }
     }
-    if size <= wholeCheckBytes { try checkNames(connection) }
+    if size <= wholeCheckBytes {
+      try checkNames(connection)
+      if try hasIndexes(connection) { try checkIndexes(connection) }
+    }
     // Files from before shares were supported have no secret.
     if try connection.first("SELECT 1 FROM settings WHERE name = 'secret'", [], { _ in true })
       == nil
@@ -265,6 +270,7 @@ enum ServerFile {
     // The tables are unchanged; the number keeps older versions from reading receipts with a
     // digest.
     Migration(from: 4, sql: "", fill: { _ in }),
+    Migration(from: 5, sql: layoutOfIndexes, fill: { _ in }),
   ]
 
   /// One step from a version to the next.

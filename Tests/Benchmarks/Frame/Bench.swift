@@ -13,6 +13,7 @@ struct Bench {
     RecordBenchmarks.all() + PendingBenchmarks.all() + StateBenchmarks.all()
       + SystemFieldsBenchmarks.all() + EngineBenchmarks.all() + ItemBenchmarks.all()
       + ThroughputBenchmarks.all() + ServerBenchmarks.all() + QueryBenchmarks.all()
+      + IndexBenchmarks.all()
       + WebBenchmarks.all() + WaitBenchmarks.all() + ConsoleBenchmarks.all() + PeerBenchmarks.all()
       + ClusterBenchmarks.all()
   }

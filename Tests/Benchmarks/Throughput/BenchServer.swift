@@ -77,20 +77,23 @@ final class BenchServer: Sendable {
     let empty = try BenchServer(.file, in: folder)
     try await empty.makeZone()
     empty.server.close()
-    try fill(path(in: folder), count)
+    try fill(in: folder, 0..<count) { SpikeNote.sample($0).record }
     return try BenchServer(place, in: folder)
   }
 
-  private static func fill(_ path: String, _ count: Int) throws {
-    let storage = try ServerStorage.file(path: path, identity: 0)
+  /// Writes records into the file of a server that is closed and has the zone.
+  static func fill(
+    in folder: TemporaryFolder, _ numbers: Range<Int>, _ record: (Int) -> Record
+  ) throws {
+    let storage = try ServerStorage.file(path: path(in: folder), identity: 0)
     guard var database = try storage.databases().first(where: { $0.id.scope == .private }),
       let user = database.id.owner, var zone = try storage.zone(zone, in: database.id)
     else { throw ToolError("the server has no zone") }
-    for start in stride(from: 0, to: count, by: 10_000) {
+    for start in stride(from: numbers.lowerBound, to: numbers.upperBound, by: 10_000) {
       var changes: [StorageChange] = []
-      for number in start..<min(count, start + 10_000) {
+      for number in start..<min(numbers.upperBound, start + 10_000) {
         database.sequence += 1
-        var record = SpikeNote.sample(number).record
+        var record = record(number)
         record.changeTag = ChangeTag(String(database.sequence, radix: 36))
         record.created = RecordStamp(time: database.latest, user: user, device: "bench")
         record.modified = record.created

@@ -19,6 +19,7 @@ enum Scale {
     for (place, name) in places {
       for count in counts { say(try await measure(place, name, count)) }
     }
+    try await IndexBenchmarks.measureScale()
   }
 
   private static func measure(
