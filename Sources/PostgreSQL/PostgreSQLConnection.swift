@@ -25,8 +25,8 @@
 
     /// Connects to the server that `address`, a connection string of libpq, names.
     ///
-    /// Of several hosts the first that takes writes is used, unless the address says otherwise; each
-    /// gets at most 10 seconds.
+    /// Of several hosts the first that takes writes is used, unless the address says otherwise;
+    /// each gets at most 10 seconds.
     ///
     /// - Parameter patience: how long an exchange may take; then the connection is closed. The
     ///   server closes it, too, if a transaction waits that long for the next exchange: its locks
@@ -63,8 +63,8 @@
 
     /// The parameters that select each of the hosts of an address; none for an address with one.
     ///
-    /// libpq does not go on to the next host if one accepts the connection and closes it, as a proxy
-    /// without a server does.
+    /// libpq does not go on to the next host if one accepts the connection and closes it, as a
+    /// proxy without a server does.
     private static func hosts(of address: String) -> [[(String, String)]] {
       guard let options = PQconninfoParse(address, nil) else { return [[]] }
       defer { PQconninfoFree(options) }
