@@ -66,7 +66,7 @@
     func stoppedConnectionLosesItsLocks() async throws {
       let database = try TemporaryDatabase()
       let server = try LoopbackServer(
-        postgreSQL: database.address, connections: 1, notifies: true, patience: .milliseconds(400))
+        postgreSQL: database.address, connections: 1, notifies: true, patience: .seconds(1))
       let phone = try await phone(on: server)
       // As for requests over HTTP, the first exchange of the save locks the database.
       _ = try server.user(of: "alice")

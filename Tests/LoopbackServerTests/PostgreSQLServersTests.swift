@@ -169,7 +169,7 @@
     func exhaustedPoolRefuses() async throws {
       let database = try TemporaryDatabase()
       let server = try LoopbackServer(
-        postgreSQL: database.address, connections: 2, notifies: true, patience: .milliseconds(300))
+        postgreSQL: database.address, connections: 2, notifies: true, patience: .seconds(1))
       let devices = try await ["alice", "bob", "carol"].asyncMap {
         try await signedIn("device of \($0)", as: $0, on: server)
       }
