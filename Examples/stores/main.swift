@@ -5,6 +5,6 @@ import Foundation
 // middle of writing a file.
 signal(SIGPIPE, SIG_IGN)
 ProxyBypass.set()
-exit(
+Output.end(
   await Tool.run(
     Array(CommandLine.arguments.dropFirst()), environment: ProcessInfo.processInfo.environment))

@@ -98,12 +98,18 @@ package struct Output: Sendable {
     switch put(bytes, STDOUT_FILENO) {
     case 0: break
     // The exit code that a shell reports for a program killed by SIGPIPE.
-    case EPIPE: exit(128 + SIGPIPE)
+    case EPIPE: end(128 + SIGPIPE)
     case let error:
       writeError("error: cannot write to standard output: \(String(cString: strerror(error)))\n")
-      exit(ExitCode.cannotCreate)
+      end(ExitCode.cannotCreate)
     }
   }
+
+  /// Ends the process with an exit code.
+  ///
+  /// Without what libraries do at the end of a process: it frees what connections on other threads
+  /// may still use, such as the locks of TLS.
+  package static func end(_ code: CInt) -> Never { _exit(code) }
 
   /// Opens the standard descriptors that the process was started without, so that no file gets
   /// their numbers; reading and writing them fails.

@@ -6,6 +6,6 @@ import Foundation
 signal(SIGPIPE, SIG_IGN)
 Output.openStandardDescriptors()
 ProxyBypass.set()
-exit(
+Output.end(
   await Tool.run(
     Array(CommandLine.arguments.dropFirst()), environment: ProcessInfo.processInfo.environment))

@@ -134,6 +134,16 @@ extension SourceRule {
     ) { $0.faults(["try!", "as!"], "handle the failure, or show by a type that there is none") },
 
     SourceRule(
+      "A program ends with `Output.end`",
+      files: { $0.swift(under: "Sources") + $0.swift(under: "Examples") },
+      broken: [
+        fault("exit(0)", at: 1),
+        fault("\nf { exit(1) }", at: 2, in: "Examples/A/A.swift"),
+      ],
+      kept: [["Sources/A/A.swift": "// exit(\n_exit(0)\nOutput.end(0)\nlet a = exitCode()"]]
+    ) { $0.faults(["exit("], "other threads may use what `exit` frees: use `Output.end`") },
+
+    SourceRule(
       "An unchecked Sendable says right above what guards it",
       files: { $0.swift() },
       broken: [

@@ -12,7 +12,7 @@ struct Watch: Sendable {
   /// Prints events until it is interrupted, or the server ends.
   func run(_ output: Output) async throws -> Never {
     let signals = try ReceivedSignals()
-    signals.handle { _ in exit(0) }
+    signals.handle { _ in Output.end(0) }
     let control = try address.open()
     defer { control.close() }
     try await follow(control, output)

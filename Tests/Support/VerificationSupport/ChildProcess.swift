@@ -35,7 +35,8 @@ package final class ChildProcess: Sendable {
       .map(String.init)
     if line.last != UInt8(ascii: "\n") {
       try? input.fileHandleForWriting.close()
-      throw ToolError("the child process did not start")
+      throw ToolError(
+        "the child process '\(words.prefix(2).joined(separator: " "))' did not start")
     }
   }
 
