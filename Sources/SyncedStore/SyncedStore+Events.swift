@@ -128,7 +128,9 @@ extension SyncedStore {
     state.act()
     if state.isIdle { storeOrNote(&state) }
     let status = state.status
-    for observer in state.statusObservers.values { observer.yield(status) }
+    for (key, observer) in state.statusObservers {
+      if case .terminated = observer.yield(status) { state.statusObservers[key] = nil }
+    }
   }
 
   /// Fetches to learn what became of a zone, unless a sync is about to do it.

@@ -167,7 +167,10 @@ public final class SyncedStore: Sendable {
   /// The changes that come from the server, from now on.
   public var changes: AsyncStream<ItemChange> { stream(\.observers, .unbounded) }
 
-  /// A sequence whose continuation is in a list of the state until it ends.
+  /// A sequence whose continuation is in a list of the state until the first event after its end.
+  ///
+  /// It is not removed when it ends: a task that is cancelled calls that under a lock of its own,
+  /// which a `yield` under this store's lock may wait for.
   private func stream<Element>(
     _ list: any WritableKeyPath<State, [UUID: AsyncStream<Element>.Continuation]> & Sendable,
     _ policy: AsyncStream<Element>.Continuation.BufferingPolicy
@@ -175,9 +178,6 @@ public final class SyncedStore: Sendable {
     let (stream, continuation) = AsyncStream<Element>.makeStream(bufferingPolicy: policy)
     let key = UUID()
     state.withLock { $0[keyPath: list][key] = continuation }
-    continuation.onTermination = { [weak self] _ in
-      self?.state.withLock { _ = $0[keyPath: list].removeValue(forKey: key) }
-    }
     return stream
   }
 
@@ -307,7 +307,9 @@ extension SyncedStore.State {
     let effects = table.effects
     table.effects = ItemTable.Effects()
     for change in effects.visible {
-      for observer in observers.values { observer.yield(change) }
+      for (key, observer) in observers {
+        if case .terminated = observer.yield(change) { observers[key] = nil }
+      }
     }
     guard let pending = run?.pending else { return }
     func saves(_ zones: [CKRecordZone.ID]) -> [CKSyncEngine.PendingDatabaseChange] {
