@@ -14,9 +14,7 @@ extension CloudCall {
     writer.write(environment.rawValue)
     writer.write(database.rawValue)
     writer.write(contentOf: request)
-    var hash = SHA256()
-    hash.update(writer.bytes)
-    return hash.digest()
+    return SHA256.digest(of: writer.bytes)
   }
 }
 

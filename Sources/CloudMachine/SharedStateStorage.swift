@@ -1,5 +1,5 @@
-/// The part of ``CloudStorage`` for what the servers on the same data have in common besides the
-/// data: counts of requests, and the faults that an operator sets.
+/// The part of ``CloudStorage`` for the state that servers on the same data share besides the data:
+/// counts of requests, and the faults that an operator sets.
 ///
 /// The server calls these functions outside of transactions. The defaults are those of a storage
 /// that does not share such state: each server keeps its own.

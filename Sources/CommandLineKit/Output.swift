@@ -107,7 +107,7 @@ package struct Output: Sendable {
 
   /// Ends the process with an exit code.
   ///
-  /// Without what libraries do at the end of a process: it frees what connections on other threads
+  /// The exit handlers of libraries do not run: they free objects that connections on other threads
   /// may still use, such as the locks of TLS.
   package static func end(_ code: CInt) -> Never { _exit(code) }
 

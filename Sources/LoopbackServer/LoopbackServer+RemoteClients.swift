@@ -69,9 +69,7 @@ extension LoopbackServer {
       writer.write("keys of what is sealed for other processes")
       writer.write(fixed: secret.first)
       writer.write(fixed: secret.second)
-      var hash = SHA256()
-      hash.update(writer.bytes)
-      return hash.digest()
+      return SHA256.digest(of: writer.bytes)
     }
   }
 

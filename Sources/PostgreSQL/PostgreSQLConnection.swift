@@ -149,8 +149,8 @@
     /// Ends connections like this one that have waited in the middle of an exchange for longer than
     /// the patience.
     ///
-    /// Their clients have given them up. No time limit of PostgreSQL before version 17 ends them,
-    /// and their locks stay.
+    /// Their clients have stopped waiting. No time limit of PostgreSQL before version 17 ends them,
+    /// so their locks would stay.
     package func endAbandoned() throws(PostgreSQLError) {
       _ = try run([
         PostgreSQLStatement(

@@ -128,9 +128,7 @@ extension SyncedStore {
     state.act()
     if state.isIdle { storeOrNote(&state) }
     let status = state.status
-    for (key, observer) in state.statusObservers {
-      if case .terminated = observer.yield(status) { state.statusObservers[key] = nil }
-    }
+    state.statusObservers.yield(status)
   }
 
   /// Fetches to learn what became of a zone, unless a sync is about to do it.

@@ -37,8 +37,8 @@ public final class SyncedStore: Sendable {
     var table: ItemTable
     var journal: Journal<StoredColumns>
     var recoveries: [FileRecovery] = []
-    var observers: [UUID: AsyncStream<ItemChange>.Continuation] = [:]
-    var statusObservers: [UUID: AsyncStream<Status>.Continuation] = [:]
+    var observers: [AsyncStream<ItemChange>.Continuation] = []
+    var statusObservers: [AsyncStream<Status>.Continuation] = []
     var connection: Connection?
     var run: Run?
     var isSyncing = false
@@ -169,15 +169,14 @@ public final class SyncedStore: Sendable {
 
   /// A sequence whose continuation is in a list of the state until the first event after its end.
   ///
-  /// It is not removed when it ends: a task that is cancelled calls that under a lock of its own,
-  /// which a `yield` under this store's lock may wait for.
+  /// The end of a sequence must not wait for the store: a task that is cancelled ends its sequence
+  /// while it holds a lock for which `yield` waits, and the store yields under its own lock.
   private func stream<Element>(
-    _ list: any WritableKeyPath<State, [UUID: AsyncStream<Element>.Continuation]> & Sendable,
+    _ list: any WritableKeyPath<State, [AsyncStream<Element>.Continuation]> & Sendable,
     _ policy: AsyncStream<Element>.Continuation.BufferingPolicy
   ) -> AsyncStream<Element> {
     let (stream, continuation) = AsyncStream<Element>.makeStream(bufferingPolicy: policy)
-    let key = UUID()
-    state.withLock { $0[keyPath: list][key] = continuation }
+    state.withLock { $0[keyPath: list].append(continuation) }
     return stream
   }
 
@@ -306,11 +305,7 @@ extension SyncedStore.State {
   mutating func act() {
     let effects = table.effects
     table.effects = ItemTable.Effects()
-    for change in effects.visible {
-      for (key, observer) in observers {
-        if case .terminated = observer.yield(change) { observers[key] = nil }
-      }
-    }
+    for change in effects.visible { observers.yield(change) }
     guard let pending = run?.pending else { return }
     func saves(_ zones: [CKRecordZone.ID]) -> [CKSyncEngine.PendingDatabaseChange] {
       zones.map { .saveZone(CKRecordZone(zoneID: $0)) }
@@ -320,5 +315,15 @@ extension SyncedStore.State {
     if !dropped.isEmpty { pending.remove(pendingDatabaseChanges: dropped) }
     if !saved.isEmpty { pending.add(pendingDatabaseChanges: saved) }
     if !effects.added.isEmpty { pending.add(pendingRecordZoneChanges: effects.added) }
+  }
+}
+
+extension Array {
+  /// Yields a value to all sequences, and removes those that have ended.
+  mutating func yield<Value: Sendable>(_ value: Value)
+  where Element == AsyncStream<Value>.Continuation {
+    removeAll { continuation in
+      if case .terminated = continuation.yield(value) { true } else { false }
+    }
   }
 }

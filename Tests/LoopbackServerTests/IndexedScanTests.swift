@@ -164,7 +164,7 @@ struct IndexedScanTests {
               first.filter { $0 % 4 == group }.map { "r\($0)" }.sorted()
             }
           }
-        // What was not touched is there up to the end of the page.
+        // Records that were not changed are found up to the end of the page.
         let kept = found.filter { !touched.contains($0) }
         #expect(kept == Array(ordered.filter { !touched.contains($0) }.prefix(kept.count)))
         #expect(kept.count > 150)

@@ -11,33 +11,6 @@ import Testing
 /// The same questions to rows in memory and in a file.
 @Suite("Queries on both storages")
 struct QueryStorageTests {
-  /// Two clouds that are asked the same things.
-  private final class Twins {
-    let machine = CloudMachine()
-    let memory = MemoryStorage(identity: 1)
-    let file: SQLiteStorage
-    let caller: Caller
-    private var number = 0
-
-    init(path: String) throws {
-      file = try SQLiteStorage(path: path, identity: 1)
-      caller = Caller(user: try machine.createAccount("alice", in: memory).user, device: "phone")
-      try machine.createAccount("alice", in: file)
-    }
-
-    /// The answer, which must be the same of both.
-    func ask(_ request: CloudRequest) throws -> Result<CloudReply, CloudError> {
-      number += 1
-      let call = CloudCall(
-        container: "c", database: .private, requestID: "\(number)", request: request)
-      let now = Timestamp(secondsSinceReferenceDate: Double(1_000 + number))
-      let first = try machine.answer(call, from: caller, now: now, in: memory)
-      let second = try machine.answer(call, from: caller, now: now, in: file)
-      if first != second { Issue.record("request \(number): \(request)") }
-      return first.result
-    }
-  }
-
   @Test(
     "Both storages give the same answers to random saves, deletions, queries and pages",
     arguments: 1...6)
@@ -45,7 +18,7 @@ struct QueryStorageTests {
     var random = StorageRandom(seed: seed)
     let place = try TemporaryFile()
     defer { place.remove() }
-    let twins = try Twins(path: place.path)
+    let twins = try ScannedTwins(path: place.path)
     _ = try twins.ask(.modifyZones(ModifyZones(save: [zoneA, zoneB])))
     let watched = QuerySubscription(
       query: Query(recordType: "T1"), zone: nil, options: [.firesOnRecordCreation, .firesOnce])
@@ -101,7 +74,7 @@ struct QueryStorageTests {
   }
 
   private func randomSaves(
-    _ random: inout StorageRandom, _ twins: Twins, type: String, zone: ZoneID
+    _ random: inout StorageRandom, _ twins: ScannedTwins, type: String, zone: ZoneID
   ) throws -> [RecordSave] {
     var saves: [RecordSave] = []
     for _ in 0..<random.below(12) {

@@ -76,8 +76,6 @@ struct QueryPosition: Hashable {
     writer.write(optional: user) { $0.write($1.rawValue) }
     writer.write(optional: zone) { $0.write($1) }
     writer.write(query)
-    var hash = SHA256()
-    hash.update(writer.bytes)
-    return hash.digest()
+    return SHA256.digest(of: writer.bytes)
   }
 }

@@ -60,8 +60,6 @@ struct StaticPage: Sendable {
 
   /// The checksum of a script or a style sheet in a content security policy.
   private static func checksum(_ text: String) -> String {
-    var hash = SHA256()
-    hash.update(text.utf8)
-    return "sha256-" + Notation.base64(hash.digest())
+    "sha256-" + Notation.base64(SHA256.digest(of: text.utf8))
   }
 }

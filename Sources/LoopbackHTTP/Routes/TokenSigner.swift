@@ -21,11 +21,7 @@ struct TokenSigner: Sendable {
 
   init(key: [UInt8]) {
     var block = key
-    if block.count > 64 {
-      var hash = SHA256()
-      hash.update(block)
-      block = hash.digest()
-    }
+    if block.count > 64 { block = SHA256.digest(of: block) }
     block += repeatElement(0, count: 64 - block.count)
     var (inner, outer) = (SHA256(), SHA256())
     inner.update(block.map { $0 ^ 0x36 })

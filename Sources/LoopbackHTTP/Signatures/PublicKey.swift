@@ -45,9 +45,8 @@ struct PublicKey: Hashable, Sendable {
 
   /// Whether a signature of a message by this key is valid.
   func isValid(_ signature: Signature, of message: [UInt8]) -> Bool {
-    var hash = SHA256()
-    hash.update(message)
-    return P256.isValid(r: signature.r, s: signature.s, of: hash.digest(), by: point)
+    P256.isValid(
+      r: signature.r, s: signature.s, of: SHA256.digest(of: message), by: point)
   }
 }
 

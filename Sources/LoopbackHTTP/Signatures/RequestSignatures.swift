@@ -46,9 +46,7 @@ struct RequestSignatures: Sendable {
     -> String
   {
     let (key, date, signature, time) = try parts(of: head, path)
-    var hash = SHA256()
-    hash.update(body)
-    let message = "\(date):\(Notation.base64(hash.digest())):\(head.path)"
+    let message = "\(date):\(Notation.base64(SHA256.digest(of: body))):\(head.path)"
     guard key.isValid(signature, of: Array(message.utf8)) else {
       throw .refused("the signature does not fit the date, the body and the path")
     }

@@ -6,7 +6,7 @@ import Synchronization
 /// Shared faults are a row of the storage. Each server has a copy, which it reads again at each
 /// check for changes by others. A request or a push that no fault of the copy is for costs nothing.
 /// For others the row decides, under its lock, so that each fault applies as often as it should at
-/// all servers together. The lock of the copy is a leaf lock.
+/// all servers together. No other lock is taken under the lock of the copy.
 final class FaultStore: Sendable {
   private typealias Change = @Sendable (inout ServerFaults) -> Void
 
@@ -16,7 +16,7 @@ final class FaultStore: Sendable {
     var isClosed = false
     /// Changes that could not be stored yet.
     var waiting: [Change] = []
-    /// What the server acts on: the limits, and the number of the last order.
+    /// The limits, and the number of the last order, that this server has carried out.
     var applied = Applied()
   }
 
@@ -25,7 +25,7 @@ final class FaultStore: Sendable {
     var lastOrder = 0
   }
 
-  /// What a server has to do after faults were changed.
+  /// The changes that a server must carry out.
   struct News {
     /// The new limits, or `nil` for those with which the server was started; `nil` if unchanged.
     var limits: ServerLimits??
@@ -43,7 +43,7 @@ final class FaultStore: Sendable {
   /// Whether other servers share the faults.
   var isShared: Bool { contents.withLock { $0.isShared } }
 
-  /// Reads the faults of a storage that servers share; orders to those that ran before are void.
+  /// Reads the faults of a storage that servers share; earlier orders are not carried out here.
   func open() throws(CloudError) {
     guard let bytes = try executor.sharedState() else { return }
     let faults = (try? ServerFaults(bytes: bytes)) ?? ServerFaults()
@@ -93,7 +93,7 @@ final class FaultStore: Sendable {
     }
   }
 
-  /// What has changed since the last call.
+  /// The changes since the last call, which the server must carry out.
   func takeNews() -> News {
     contents.withLock { contents in
       let faults = contents.faults

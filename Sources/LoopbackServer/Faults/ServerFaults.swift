@@ -141,7 +141,7 @@ struct DeviceSetting: Hashable, Sendable {
   }
 }
 
-/// What each server does once with its own requests, pushes and devices.
+/// An order that each server carries out once, for its own requests, pushes and devices.
 enum FaultOrder: Hashable, Sendable {
   /// Releases the held requests in a scope.
   case release(RequestScope)

@@ -96,12 +96,12 @@ final class PushDispatcher: Sendable {
 
   private func send(_ push: CloudPush, to device: DeviceState) {
     let fate = faults.takeFate(ofPushTo: device.name)
+    let entry = PushEntry(device: device.name, push: push, fate: fate)
     contents.withLock { contents in
-      let entry = PushEntry(device: device.name, push: push, fate: fate)
       contents.note(entry)
       if fate == .held { contents.held.append(entry) }
     }
-    events.add(.push(PushEntry(device: device.name, push: push, fate: fate)))
+    events.add(.push(entry))
     if fate == .delivered { device.receive(push) }
     // They may have been released in the meantime.
     if fate == .held, !faults.faults.holdsPushes { release() }

@@ -54,6 +54,13 @@ public struct SHA256: Sendable {
     return digest
   }
 
+  /// The 32 bytes of the hash of `bytes`.
+  package static func digest(of bytes: some Sequence<UInt8>) -> [UInt8] {
+    var hash = SHA256()
+    hash.update(bytes)
+    return hash.digest()
+  }
+
   /// The hash of `bytes` as 64 lower-case hexadecimal digits.
   public static func hexadecimal(of bytes: some Sequence<UInt8>) -> String {
     var hash = SHA256()

@@ -111,6 +111,9 @@
       "request_counts",
     ]
 
+    /// The key of a name in a column of type `uuid`: 128 bits of a hash of its bytes.
+    static func key(of bytes: [UInt8]) -> [UInt8] { Array(SHA256.digest(of: bytes).prefix(16)) }
+
     /// The statements that make the tables.
     ///
     /// `place` and `feed` both name the zone of a record: if the indexes on the name and on
@@ -229,16 +232,7 @@
       writer.write(environment.rawValue)
       writer.write(scope.rawValue)
       writer.write(owner?.rawValue ?? "")
-      return Array(writer.digest.prefix(16))
-    }
-  }
-
-  extension ByteWriter {
-    /// A hash of the bytes.
-    fileprivate var digest: [UInt8] {
-      var hash = SHA256()
-      hash.update(bytes)
-      return Array(hash.digest())
+      return PostgreSQLLayout.key(of: writer.bytes)
     }
   }
 
@@ -248,22 +242,22 @@
       var writer = ByteWriter(capacity: 64)
       writer.write(user.rawValue)
       writer.write(device)
-      return Array(writer.digest.prefix(16))
+      return PostgreSQLLayout.key(of: writer.bytes)
     }
   }
 
   extension ZoneID {
     /// The key of the zone within its database, in the index on names: 128 bits of a hash.
-    var place: [UInt8] { Array(digest.prefix(16)) }
+    var place: [UInt8] { PostgreSQLLayout.key(of: nameBytes) }
 
     /// The key of the zone within its database, in the indexes on changes and types.
-    var feed: [UInt8] { Array(digest.suffix(16)) }
+    var feed: [UInt8] { Array(SHA256.digest(of: nameBytes).suffix(16)) }
 
-    private var digest: [UInt8] {
+    private var nameBytes: [UInt8] {
       var writer = ByteWriter(capacity: 64)
       writer.write(owner)
       writer.write(name)
-      return writer.digest
+      return writer.bytes
     }
   }
 #endif

@@ -5,7 +5,7 @@
 
   /// The records that a transaction has read or changed, by zone.
   struct PostgreSQLRecordCache {
-    /// What the database holds under a record's name, so far as changes were sent to it.
+    /// The row of a record in the database, with the changes that were sent.
     enum Stored {
       case unknown
       /// No row, so that one can be inserted without a search.
@@ -110,10 +110,10 @@
     }
 
     /// Notes that a change is sent, and returns what it replaces.
-    mutating func send(_ row: RecordRow, in database: DatabaseID) -> Stored {
+    mutating func noteSent(_ row: RecordRow, in database: DatabaseID) -> Stored {
       let number = makeNumber(of: row.id.zone, in: database)
       guard let stored = zones[number].entries[row.id.name]?.stored else { return .unknown }
-      // A second change of the record is rare, and may search in vain.
+      // Perhaps the row has none; a second change of a record in one transaction is rare.
       zones[number].entries[row.id.name]?.stored = .present(hasLinks: true, hasFiles: true)
       return stored
     }

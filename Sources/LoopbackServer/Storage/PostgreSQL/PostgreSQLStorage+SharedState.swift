@@ -3,7 +3,7 @@
   import PostgreSQL
   import Records
 
-  /// What the servers on one database share besides the data.
+  /// The state that servers on one database share besides the data.
   extension PostgreSQLStorage {
     /// Counts a request in one round trip, by the clock of the database.
     ///
@@ -11,11 +11,9 @@
     /// commit waits for the disk or a standby, and a crash of the database empties it.
     public func countRequest(of caller: String, window: Double) throws -> CountedRequest? {
       let length = Int64(max(0, min(window, 1e9)) * 1e6)
-      var hash = SHA256()
-      hash.update(Array(caller.utf8))
       let counted = try fetch([
         PostgreSQLStatement(
-          Self.counting, [.uuid(Array(hash.digest().prefix(16))), .integer(length)])
+          Self.counting, [.uuid(PostgreSQLLayout.key(of: Array(caller.utf8))), .integer(length)])
       ])[0].first { (number: try $0.integer(0), end: try $0.integer(1), now: try $0.integer(2)) }
       guard let counted else {
         throw PostgreSQLError(state: "XX001", "a request was not counted")
@@ -74,7 +72,7 @@
         guard bytes != stored else { return }
         // If the connection is lost at the commit, the transaction is not run again: it may have
         // used up a count.
-        try commit([])
+        noteChange()
         _ = try fetch([
           PostgreSQLStatement(
             "UPDATE cloudsync.shared_state SET body = $2 WHERE number = $1",

@@ -10,7 +10,7 @@
       var list = WriteList()
       for change in changes {
         if case .putRecord(let row, let database) = change {
-          list.add(row, in: database, replacing: send(row, in: database))
+          list.add(row, in: database, replacing: noteSent(row, in: database))
         } else {
           list.endRecords()
           list.name(change.namedDatabase)
@@ -311,7 +311,7 @@
     }
 
     var statements: [PostgreSQLStatement] {
-      let place = PostgreSQLStorage.values(zone, database)
+      let zoneValues = PostgreSQLStorage.values(zone, database)
       var statements =
         insertion(of: new)
         + insertion(
@@ -328,7 +328,7 @@
             """
             DELETE FROM cloudsync.links
             WHERE database = $1 AND holder_owner = $2 AND holder_zone = $3 AND holder = ANY($4)
-            """, place + [.texts(linked)]))
+            """, zoneValues + [.texts(linked)]))
       }
       if !links.isEmpty {
         statements.append(
@@ -341,18 +341,18 @@
               AS new (owner, zone, target, holder, kind)
             ON CONFLICT DO NOTHING
             """,
-            place + [
+            zoneValues + [
               .texts(links.map(\.target.zone.owner)), .texts(links.map(\.target.zone.name)),
               .texts(links.map(\.target.name)), .texts(links.map(\.holder)),
               .integers(links.map { Int64($0.kind.rawValue) }),
             ]))
       }
-      return statements + fileUses(place)
+      return statements + fileUses(zoneValues)
     }
 
     /// New uses are noted before old ones go, so that a file in both never seems unused.
-    private func fileUses(_ place: [PostgreSQLValue]) -> [PostgreSQLStatement] {
-      let values = place + [.texts(uses.map(\.holder)), .texts(uses.map(\.checksum))]
+    private func fileUses(_ zoneValues: [PostgreSQLValue]) -> [PostgreSQLStatement] {
+      let values = zoneValues + [.texts(uses.map(\.holder)), .texts(uses.map(\.checksum))]
       var statements: [PostgreSQLStatement] = []
       if !uses.isEmpty {
         statements.append(

@@ -182,12 +182,15 @@
     /// Notes the changes of a request; they are sent with the next read or the end.
     public func commit(_ changes: [StorageChange]) throws {
       guard running != nil else { return try transaction { try commit(changes) } }
-      running?.hasChanges = true
+      noteChange()
       try lockTypes(in: changes)
       running?.pending += changes
       rows.apply(changes)
       if let count = running?.pending.count, count >= Self.mostPending { try sendPending() }
     }
+
+    /// Notes that the running transaction changes something, so that a lost commit is unknown.
+    func noteChange() { running?.hasChanges = true }
 
     /// The number of changes of which a transaction, such as an import, sends some before its end.
     private static let mostPending = 5_000
@@ -248,8 +251,8 @@
     }
 
     /// Notes that a change of a record is sent, and returns what it replaces.
-    func send(_ row: RecordRow, in database: DatabaseID) -> PostgreSQLRecordCache.Stored {
-      running == nil ? .unknown : rows.records.send(row, in: database)
+    func noteSent(_ row: RecordRow, in database: DatabaseID) -> PostgreSQLRecordCache.Stored {
+      running == nil ? .unknown : rows.records.noteSent(row, in: database)
     }
 
     /// Whether reads lock what a writing transaction must not lose.
