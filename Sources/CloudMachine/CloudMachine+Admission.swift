@@ -25,9 +25,10 @@ extension CloudMachine {
     guard call.request.isMutation, let account = context.account else { return try read(call) }
     let key = ReceiptKey(
       user: account.user, device: call.caller.device, requestID: call.original.requestID)
-    let digest = call.original.digest
     if let receipt = try context.storage.receipt(key) {
-      guard receipt.digest ?? digest == digest, receipt.reply.answers(call.request) else {
+      guard receipt.digest.map({ $0 == call.original.digest }) ?? true,
+        receipt.reply.answers(call.request)
+      else {
         throw Refusal(
           .invalidArguments,
           "this request ID was used for a request with other content; send this one under a new ID")
@@ -39,10 +40,13 @@ extension CloudMachine {
     // All reads come before the commit, so a storage need not show uncommitted changes to this
     // request.
     let pushes = try pushes(for: &transaction, context)
-    try transaction.commit(
-      to: context.storage,
-      receipt: .putReceipt(
-        Receipt(key: key, reply: reply, digest: digest), keeping: limits.receiptsKept))
+    try transaction.commit(to: context.storage)
+    // A storage may make the changes while the digest is computed.
+    try context.storage.commit([
+      .putReceipt(
+        Receipt(key: key, reply: reply, digest: call.original.digest),
+        keeping: limits.receiptsKept)
+    ])
     return call.answered(
       reply, pushes: pushes,
       changed: transaction.changeSets.map {

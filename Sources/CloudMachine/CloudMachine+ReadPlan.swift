@@ -170,7 +170,10 @@ extension ReadPlan {
       }
     }
     let zoneWide = zones.map { RecordID(name: ShareDetails.zoneWideName, zone: $0) }
-    add(ids + targets.union(zoneWide).subtracting(ids), to: \.records, context)
+    let isNew = request.save.map { $0.isInsertion(under: request.policy) }
+    add(zip(request.save, isNew).filter(\.1).map(\.0.id), to: \.newRecords, context)
+    let known = zip(request.save, isNew).filter { !$0.1 }.map(\.0.id) + request.delete
+    add(known + targets.union(zoneWide).subtracting(ids), to: \.records, context)
     add(owners, to: \.links, context)
     recordTypes = Set(request.save.map(\.type)).map {
       RecordTypeID(
@@ -181,6 +184,14 @@ extension ReadPlan {
     } else {
       subscriptions = homes
     }
+  }
+}
+
+extension RecordSave {
+  /// Whether the save fails if the record exists.
+  fileprivate func isInsertion(under policy: SavePolicy) -> Bool {
+    changeTag == nil && (self.policy ?? policy) == .ifServerRecordUnchanged && sharing == nil
+      && !type.isEmpty
   }
 }
 

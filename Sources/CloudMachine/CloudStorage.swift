@@ -7,8 +7,8 @@ public import Records
 /// your own to `LoopbackServer.init(storage:)`, which owns it from then on.
 ///
 /// - One request is one ``transaction(_:)``. The server first reads, and then calls ``commit(_:)``
-///   once with all changes of the request; administrative actions may read again after a commit,
-///   and must see its changes.
+///   with all changes of the request, and again with its receipt; administrative actions may read
+///   again after a commit, and must see its changes.
 /// - The server makes one call at a time, so a storage need not be thread-safe.
 /// - No method of a request returns all records at once, so data need not fit in memory. Only
 ///   archives use ``ArchiveStorage``.

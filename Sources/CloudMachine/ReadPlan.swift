@@ -82,6 +82,12 @@ public struct ReadPlan: Hashable, Sendable {
   public var zones: [DatabaseID: [ZoneID]] = [:]
   /// The rows of records.
   public var records: [ZoneRecords] = []
+  /// The rows of records that the transaction inserts if there are none.
+  ///
+  /// A storage may take them for absent. It must then fail with ``TransactionConflict`` if the
+  /// transaction ends without inserting one that it has read, or inserts one that exists, and read
+  /// them when the transaction is run again.
+  public var newRecords: [ZoneRecords] = []
   /// The references to records.
   public var links: [ZoneRecords] = []
   /// A page of a feed.

@@ -76,9 +76,8 @@ struct WriteTransaction {
   }
 
   /// Commits all changes to `storage` at once.
-  func commit(to storage: any CloudStorage, receipt: StorageChange? = nil) throws {
-    var changes = changeSets.flatMap(\.changes)
-    if let receipt { changes.append(receipt) }
+  func commit(to storage: any CloudStorage) throws {
+    let changes = changeSets.flatMap(\.changes)
     if !changes.isEmpty { try storage.commit(changes) }
   }
 }

@@ -13,6 +13,8 @@
     private var names: [String: String] = [:]
     /// The number of names that were given.
     private var nameCount = 0
+    /// What was sent and whose results were not read yet.
+    private var sent: [Step] = []
     private let patience: Duration
     /// Whether the server sent a warning since `run` began.
     private let warning = UnsafeMutablePointer<CInt>.allocate(capacity: 1)
@@ -97,6 +99,7 @@
     package func close() {
       if let handle { PQfinish(handle) }
       handle = nil
+      sent = []
     }
 
     /// Whether the connection was closed or lost.
@@ -107,22 +110,35 @@
       handle.map { PQtransactionStatus($0) != PQTRANS_IDLE } ?? false
     }
 
+    /// Whether statements were sent whose results the next `run` reads.
+    package var hasUnreadResults: Bool { !sent.isEmpty }
+
+    /// Sends a statement, which the server runs while the caller goes on.
+    ///
+    /// The next `run` reads its result, and throws its error.
+    package func send(_ statement: PostgreSQLStatement) throws(PostgreSQLError) {
+      guard let handle else { throw PostgreSQLError("the connection is closed") }
+      try send(statement, on: handle)
+      guard PQflush(handle) >= 0 else { throw lost(handle) }
+    }
+
     /// Runs statements in order in one round trip, and returns the rows of each.
     ///
-    /// After one that fails the others are not run. Without a transaction that was begun, all of
-    /// them are one transaction.
+    /// After one that fails, or one of those that were sent before, the others are not run. Without
+    /// a transaction that was begun, all of them are one transaction.
     package func run(
       _ statements: [PostgreSQLStatement]
     ) throws(PostgreSQLError) -> [PostgreSQLRows] {
       guard let handle else { throw PostgreSQLError("the connection is closed") }
       roundTrips += 1
       warning.pointee = 0
-      var steps: [Step] = []
-      for statement in statements { try send(statement, on: handle, &steps) }
+      for statement in statements { try send(statement, on: handle) }
       guard PQpipelineSync(handle) == 1 else { throw lost(handle) }
       let deadline = ContinuousClock.now + patience
       var rows: [PostgreSQLRows] = []
       var failure: PostgreSQLError?
+      let steps = sent
+      sent = []
       for step in steps {
         let result = try next(handle, before: deadline)
         switch PQresultStatus(result) {
@@ -143,7 +159,7 @@
         if failure.isConnectionLost { close() }
         throw failure
       }
-      return rows
+      return Array(rows.suffix(statements.count))
     }
 
     /// Ends connections like this one that have waited in the middle of an exchange for longer than
@@ -192,28 +208,28 @@
     }
 
     private func send(
-      _ statement: PostgreSQLStatement, on handle: OpaquePointer, _ steps: inout [Step]
+      _ statement: PostgreSQLStatement, on handle: OpaquePointer
     ) throws(PostgreSQLError) {
       let types = statement.values.map(\.type)
       let count = CInt(clamping: types.count)
-      let known = names[statement.sql] ?? Self.name(of: statement.sql, in: steps)
+      let known = names[statement.sql] ?? nameSent(for: statement.sql)
       let name = known ?? "s\(nameCount)"
       if known == nil {
         nameCount += 1
         guard PQsendPrepare(handle, name, statement.sql, count, types) == 1 else {
           throw lost(handle)
         }
-        steps.append(.preparation(sql: statement.sql, name: name))
+        sent.append(.preparation(sql: statement.sql, name: name))
       }
-      let sent = statement.values.withBinary { values, lengths, formats in
+      let isSent = statement.values.withBinary { values, lengths, formats in
         PQsendQueryPrepared(handle, name, count, values, lengths, formats, 1)
       }
-      guard sent == 1 else { throw lost(handle) }
-      steps.append(.execution)
+      guard isSent == 1 else { throw lost(handle) }
+      sent.append(.execution)
     }
 
-    private static func name(of sql: String, in steps: [Step]) -> String? {
-      for case .preparation(sql, let name) in steps { return name }
+    private func nameSent(for sql: String) -> String? {
+      for case .preparation(sql, let name) in sent { return name }
       return nil
     }
 

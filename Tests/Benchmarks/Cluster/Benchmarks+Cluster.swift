@@ -93,7 +93,7 @@ enum ClusterBenchmarks {
             plan.accounts = ["a"]
             plan.receipt = key
             plan.zones = [home: [BenchServer.zone]]
-            plan.records = [
+            plan.newRecords = [
               ReadPlan.ZoneRecords(
                 zone: BenchServer.zone, database: home, names: rows.map(\.id.name))
             ]

@@ -10,6 +10,8 @@
       case unknown
       /// No row, so that one can be inserted without a search.
       case absent
+      /// No row, as the request expects; only an insertion shows whether that is true.
+      case assumedAbsent
       case present(hasLinks: Bool, hasFiles: Bool)
 
       init(_ row: RecordRow?) {
@@ -22,11 +24,19 @@
           hasFiles: row.record?.assetChecksums.isEmpty == false)
       }
 
+      /// Whether a row is inserted.
+      var isAbsent: Bool {
+        switch self {
+        case .absent, .assumedAbsent: true
+        case .unknown, .present: false
+        }
+      }
+
       /// Whether links from the record may be stored.
       var mayLink: Bool {
         switch self {
         case .unknown: true
-        case .absent: false
+        case .absent, .assumedAbsent: false
         case .present(let hasLinks, _): hasLinks
         }
       }
@@ -35,7 +45,7 @@
       var mayHoldFiles: Bool {
         switch self {
         case .unknown: true
-        case .absent: false
+        case .absent, .assumedAbsent: false
         case .present(_, let hasFiles): hasFiles
         }
       }
@@ -50,6 +60,10 @@
       let id: ZoneID
       let database: DatabaseID
       var entries: [String: Entry] = [:]
+      /// The number of records that were taken for absent and not inserted since.
+      var assumed = 0
+      /// Whether the transaction has read one of them.
+      var hasReadAssumed = false
     }
 
     private var zones: [Zone] = []
@@ -76,11 +90,27 @@
     }
 
     /// The row of a record as the transaction sees it, or its absence; `nil` if it is not known.
-    func row(_ name: String, of zone: ZoneID, in database: DatabaseID) -> RecordRow?? {
-      guard let number = number(of: zone, in: database) else { return nil }
-      // With `?.row` an unknown name would look like an absent record.
-      return zones[number].entries[name].map(\.row)
+    mutating func row(_ name: String, of zone: ZoneID, in database: DatabaseID) -> RecordRow?? {
+      guard let number = number(of: zone, in: database),
+        let entry = zones[number].entries[name]
+      else { return nil }
+      if case .assumedAbsent = entry.stored { zones[number].hasReadAssumed = true }
+      return .some(entry.row)
     }
+
+    /// Takes records of which nothing is known for absent, as the request expects.
+    mutating func assumeAbsent(_ group: ReadPlan.ZoneRecords) {
+      let number = makeNumber(of: group.zone, in: group.database)
+      zones[number].entries.reserveCapacity(zones[number].entries.count + group.names.count)
+      for name in group.names where zones[number].entries[name] == nil {
+        zones[number].entries[name] = Entry(row: nil, stored: .assumedAbsent)
+        zones[number].assumed += 1
+      }
+    }
+
+    /// Whether the transaction has read a record that was taken for absent, and has not inserted
+    /// all of its zone, so that its decisions may be wrong.
+    var dependsOnAssumption: Bool { zones.contains { $0.hasReadAssumed && $0.assumed > 0 } }
 
     /// Those of the names whose records are not known.
     func unknown(_ group: ReadPlan.ZoneRecords) -> [String] {
@@ -113,6 +143,7 @@
     mutating func noteSent(_ row: RecordRow, in database: DatabaseID) -> Stored {
       let number = makeNumber(of: row.id.zone, in: database)
       guard let stored = zones[number].entries[row.id.name]?.stored else { return .unknown }
+      if case .assumedAbsent = stored { zones[number].assumed -= 1 }
       // Perhaps the row has none; a second change of a record in one transaction is rare.
       zones[number].entries[row.id.name]?.stored = .present(hasLinks: true, hasFiles: true)
       return stored

@@ -9,11 +9,12 @@
     public func foresee(_ plan: () -> ReadPlan) throws {
       let plan = plan()
       if plan.isReadOnly { readOnly() }
+      let new = assume(plan.newRecords)
       var list = Reads()
       try list.addDatabases(plan, rows, self)
       list.addAccounts(plan, rows)
       list.addZones(plan, rows)
-      list.addRecords(plan, rows)
+      list.addRecords(plan.records + new, plan.links, rows)
       list.addSubscriptions(plan, rows)
       list.addTypes(plan, rows)
       guard !list.statements.isEmpty else { return }
@@ -127,8 +128,11 @@
         }
       }
 
-      mutating func addRecords(_ plan: ReadPlan, _ rows: PostgreSQLRowCache) {
-        for group in plan.records {
+      mutating func addRecords(
+        _ records: [ReadPlan.ZoneRecords], _ links: [ReadPlan.ZoneRecords],
+        _ rows: PostgreSQLRowCache
+      ) {
+        for group in records {
           let names = rows.records.unknown(group)
           guard !names.isEmpty else { continue }
           add(PostgreSQLStorage.lookup(names, in: group.zone, of: group.database)) { found, rows in
@@ -136,7 +140,7 @@
             rows.records.note(records, of: names, in: group.zone, of: group.database)
           }
         }
-        for group in plan.links {
+        for group in links {
           let ids = group.names.map { RecordID(name: $0, zone: group.zone) }
             .filter { rows.links[.init($0, group.database)] == nil }
           guard !ids.isEmpty else { continue }

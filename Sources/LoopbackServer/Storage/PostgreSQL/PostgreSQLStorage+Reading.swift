@@ -216,7 +216,7 @@
     /// The row of a record, or its tombstone.
     public func record(_ id: RecordID, in database: DatabaseID) throws -> RecordRow? {
       noteRead(database)
-      if let known = rows.records.row(id.name, of: id.zone, in: database) { return known }
+      if let known = knownRecord(id, in: database) { return known }
       let row = try read([Self.lookup([id.name], in: id.zone, of: database)])[0]
         .first { try Self.record($0, in: id.zone) }
       keep {

@@ -5,21 +5,28 @@
   import Records
 
   extension PostgreSQLStorage {
-    /// The statements that apply changes in order; the records of a zone are written together.
-    func writes(_ changes: [StorageChange]) throws -> [PostgreSQLStatement] {
-      var list = WriteList()
-      for change in changes {
-        if case .putRecord(let row, let database) = change {
-          list.add(row, in: database, replacing: noteSent(row, in: database))
-        } else {
-          list.endRecords()
-          list.name(change.namedDatabase)
-          list.statements += Self.statements(for: change)
-          if change.mayFreeFiles { list.mayFreeFiles = true }
+    /// Passes the statements that apply changes in order to `send`; the records of a zone are
+    /// written together.
+    func write(
+      _ changes: [StorageChange], _ send: (PostgreSQLStatement) throws -> Void
+    ) throws {
+      try withoutActuallyEscaping(send) { send in
+        var list = WriteList(send: send)
+        for change in changes {
+          if case .putRecord(let row, let database) = change {
+            try list.add(row, in: database, replacing: noteSent(row, in: database))
+          } else {
+            try list.endRecords()
+            try list.name(change.namedDatabase)
+            for statement in Self.statements(for: change) { try send(statement) }
+            if change.mayFreeFiles { list.mayFreeFiles = true }
+          }
+        }
+        try list.endRecords()
+        if list.mayFreeFiles {
+          for statement in Self.removalOfUnusedFiles { try send(statement) }
         }
       }
-      list.endRecords()
-      return list.mayFreeFiles ? list.statements + Self.removalOfUnusedFiles : list.statements
     }
 
     private static func statements(for change: StorageChange) -> [PostgreSQLStatement] {
@@ -68,34 +75,42 @@
       }
     }
 
-    /// The statements of a commit as they are collected.
+    /// What a commit has to write, as it is collected and sent.
     private struct WriteList {
-      var statements: [PostgreSQLStatement] = []
+      let send: (PostgreSQLStatement) throws -> Void
       var mayFreeFiles = false
-      private var named: Set<DatabaseID> = []
+      private var databases: Set<DatabaseID> = []
+      private var zones: Set<PostgreSQLRowCache.Key<ZoneID>> = []
       private var records: RecordWrites?
 
+      init(send: @escaping (PostgreSQLStatement) throws -> Void) { self.send = send }
+
       /// Makes a row for a database that the next statements name.
-      mutating func name(_ database: DatabaseID?) {
-        guard let database, named.insert(database).inserted else { return }
-        statements.append(PostgreSQLStorage.naming(database))
+      mutating func name(_ database: DatabaseID?) throws {
+        guard let database, databases.insert(database).inserted else { return }
+        try send(PostgreSQLStorage.naming(database))
+      }
+
+      private mutating func name(_ zone: ZoneID, in database: DatabaseID) throws {
+        try name(database)
+        guard zones.insert(PostgreSQLRowCache.Key(zone, database)).inserted else { return }
+        try send(PostgreSQLStorage.naming(zone, in: database))
       }
 
       mutating func add(
         _ row: RecordRow, in database: DatabaseID, replacing stored: PostgreSQLRecordCache.Stored
-      ) {
+      ) throws {
         if records?.takes(row.id, in: database) != true {
-          endRecords()
-          name(database)
-          statements.append(PostgreSQLStorage.naming(row.id.zone, in: database))
+          try endRecords()
+          try name(row.id.zone, in: database)
           records = RecordWrites(zone: row.id.zone, database: database)
         }
         records?.append(row, replacing: stored)
         if stored.mayHoldFiles { mayFreeFiles = true }
       }
 
-      mutating func endRecords() {
-        statements += records?.statements ?? []
+      mutating func endRecords() throws {
+        for statement in records?.statements ?? [] { try send(statement) }
         records = nil
       }
     }
@@ -276,14 +291,18 @@
       self.database = database
     }
 
+    /// How many are written together: the database writes them while the next are encoded.
+    private static let most = 100
+
     /// Whether a record can be written together with these.
     func takes(_ id: RecordID, in database: DatabaseID) -> Bool {
-      zone == id.zone && self.database == database && !names.contains(id.name)
+      names.count < Self.most && zone == id.zone && self.database == database
+        && !names.contains(id.name)
     }
 
     mutating func append(_ row: RecordRow, replacing stored: PostgreSQLRecordCache.Stored) {
       names.insert(row.id.name)
-      if case .absent = stored { new.append(row) } else { changed.append(row) }
+      if stored.isAbsent { new.append(row) } else { changed.append(row) }
       if stored.mayLink { linked.append(row.id.name) }
       if stored.mayHoldFiles { holdingFiles.append(row.id.name) }
       guard let record = row.record else { return }

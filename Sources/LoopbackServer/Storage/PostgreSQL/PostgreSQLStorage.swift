@@ -24,6 +24,9 @@
     private var locksNext: Set<DatabaseID> = []
     /// Whether the next plan that claims to be complete is not trusted: the last one was not.
     private var distrustsPlans = false
+    /// Whether the next transaction looks for the records that it expects to insert: one of them
+    /// may exist.
+    private var looksForNewRecords = false
     /// The number of round trips of earlier connections.
     private var earlierRoundTrips = 0
     /// The number that `dataVersion()` returns, and the view of transactions that it stands for.
@@ -34,8 +37,10 @@
     private struct Running {
       var isBegun = false
       var mode = Mode.writing
-      /// Changes that were committed by the server and are not sent yet.
+      /// Changes that were committed by the server before the transaction was begun in the database.
       var pending: [StorageChange] = []
+      /// The number of changes that were sent since the database was last waited for.
+      var sentCount = 0
       /// The error of a nested transaction, which rolls back the whole.
       var fault: (any Error)?
       var hasChanges = false
@@ -136,10 +141,13 @@
         }
         let value = try body()
         if let fault = running?.fault { throw fault }
+        try checkAssumption()
         try finish()
+        looksForNewRecords = false
         return value
       } catch {
         rollBack()
+        looksForNewRecords = (error as? PostgreSQLError)?.isConflict == true
         if (error as? PostgreSQLError)?.isLockTimeout == true { try? connection?.endAbandoned() }
         throw Self.translated(error)
       }
@@ -147,9 +155,7 @@
 
     private func finish() throws {
       guard let ended = running, ended.isBegun || !ended.pending.isEmpty else { return }
-      try sendFiles(of: ended.pending)
-      let writes = try writes(ended.pending)
-      running?.pending = []
+      let writes = try takePending()
       let results: [PostgreSQLRows]
       do {
         results = try exchange(
@@ -176,31 +182,73 @@
     private func rollBack() {
       // The first exchange may have begun the transaction and failed.
       guard let connection, connection.isInTransaction else { return }
+      // A statement that was sent may have failed; those behind it in its exchange are not run.
+      if connection.hasUnreadResults { _ = try? connection.run([]) }
       if (try? connection.run([PostgreSQLStatement("ROLLBACK")])) == nil { drop() }
     }
 
-    /// Notes the changes of a request; they are sent with the next read or the end.
+    /// Takes records that the transaction inserts for absent, and returns those that it must read.
+    func assume(_ groups: [ReadPlan.ZoneRecords]) -> [ReadPlan.ZoneRecords] {
+      if looksForNewRecords || running == nil { return groups }
+      for group in groups { rows.records.assumeAbsent(group) }
+      return []
+    }
+
+    /// Has the transaction run again if it read a record that was taken for absent and did not
+    /// insert it, so that nothing shows whether it exists.
+    private func checkAssumption() throws {
+      guard rows.records.dependsOnAssumption else { return }
+      throw PostgreSQLError(
+        state: "40001", "records were not inserted that were taken for absent")
+    }
+
+    /// Sends the changes of a request, which the database makes while the caller goes on.
+    ///
+    /// Those before the first read are sent with the next read or the end.
     public func commit(_ changes: [StorageChange]) throws {
       guard running != nil else { return try transaction { try commit(changes) } }
       noteChange()
       try lockTypes(in: changes)
-      running?.pending += changes
       rows.apply(changes)
-      if let count = running?.pending.count, count >= Self.mostPending { try sendPending() }
+      if let transaction = running, transaction.isBegun, transaction.pending.isEmpty {
+        try sendFiles(of: changes)
+        try write(changes) { statement in
+          watch?([statement])
+          guard let connection else { throw PostgreSQLError("there is no connection") }
+          try connection.send(statement)
+        }
+        running?.sentCount += changes.count
+      } else {
+        running?.pending += changes
+      }
+      if let running, running.pending.count + running.sentCount >= Self.mostPending {
+        try awaitChanges()
+      }
     }
 
     /// Notes that the running transaction changes something, so that a lost commit is unknown.
     func noteChange() { running?.hasChanges = true }
 
-    /// The number of changes of which a transaction, such as an import, sends some before its end.
+    /// The number of changes after which a transaction, such as an import, waits for the database.
     private static let mostPending = 5_000
 
-    /// Sends the changes so far, and forgets the rows that would fill the memory.
-    private func sendPending() throws {
+    /// Waits for the changes so far, and forgets the rows that would fill the memory.
+    private func awaitChanges() throws {
+      try checkAssumption()
       _ = try fetch([])
       rows.records = PostgreSQLRecordCache()
       rows.links = [:]
       rows.receipts = [:]
+    }
+
+    /// The statements of the changes that were not sent yet.
+    private func takePending() throws -> [PostgreSQLStatement] {
+      guard let changes = running?.pending, !changes.isEmpty else { return [] }
+      running?.pending = []
+      try sendFiles(of: changes)
+      var statements: [PostgreSQLStatement] = []
+      try write(changes) { statements.append($0) }
+      return statements
     }
 
     /// Notes that a transaction reads from a database whose row it may lock later.
@@ -250,6 +298,11 @@
       if running != nil { try body(&rows) }
     }
 
+    /// The row of a record that was read or foreseen, or its absence; `nil` if it is not known.
+    func knownRecord(_ id: RecordID, in database: DatabaseID) -> RecordRow?? {
+      rows.records.row(id.name, of: id.zone, in: database)
+    }
+
     /// Notes that a change of a record is sent, and returns what it replaces.
     func noteSent(_ row: RecordRow, in database: DatabaseID) -> PostgreSQLRecordCache.Stored {
       running == nil ? .unknown : rows.records.noteSent(row, in: database)
@@ -295,14 +348,13 @@
         distrustsPlans = true
         throw PostgreSQLError(state: "40001", "the transaction reads more than was foreseen")
       }
-      if !transaction.pending.isEmpty { try sendFiles(of: transaction.pending) }
-      var before = try writes(transaction.pending)
-      running?.pending = []
+      var before = try takePending()
       if running?.isBegun == false {
         before.insert(PostgreSQLStatement(transaction.mode.begin), at: 0)
       }
       let rows = try exchange(before + statements)
       running?.isBegun = true
+      running?.sentCount = 0
       return Array(rows.dropFirst(before.count))
     }
 
