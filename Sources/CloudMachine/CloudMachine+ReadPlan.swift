@@ -137,8 +137,16 @@ extension ReadPlan {
     _ ids: some Sequence<RecordID>, to list: WritableKeyPath<ReadPlan, [ZoneRecords]>,
     _ context: RequestContext
   ) {
-    var groups: [ZoneID: [String]] = [:]
-    for id in ids { groups[id.zone, default: []].append(id.name) }
+    var groups: [(zone: ZoneID, names: [String])] = []
+    // The group that was used last, which most IDs use again.
+    var latest = 0
+    for id in ids {
+      if !groups.indices.contains(latest) || groups[latest].zone != id.zone {
+        latest = groups.firstIndex { $0.zone == id.zone } ?? groups.count
+        if latest == groups.count { groups.append((id.zone, [])) }
+      }
+      groups[latest].names.append(id.name)
+    }
     for (zone, names) in groups {
       self[keyPath: list].append(
         ZoneRecords(
@@ -147,19 +155,18 @@ extension ReadPlan {
   }
 
   fileprivate mutating func add(_ request: ModifyRecords, _ context: RequestContext) {
-    let ids = request.save.map(\.id) + request.delete
-    let zones = Set(ids.map(\.zone))
-    var homes: [DatabaseID] = []
-    for zone in zones.sorted() {
-      addZone(zone, context)
-      let home = context.home(of: zone)
-      if !homes.contains(home) { homes.append(home) }
-    }
-    // A participant's own shared database usually changes with the zone.
-    databases = (homes + (context.database.scope == .shared ? [context.database] : [])).sorted()
+    var zones: Set<ZoneID> = []
+    var latest: ZoneID?
+    var (new, known): ([RecordID], [RecordID]) = ([], request.delete)
+    var types: Set<String> = []
     var targets: Set<RecordID> = []
     var owners: Set<RecordID> = Set(request.delete)
+    for id in request.delete { zones.insert(id.zone) }
     for save in request.save {
+      if save.id.zone != latest { zones.insert(save.id.zone) }
+      latest = save.id.zone
+      if save.isInsertion(under: request.policy) { new.append(save.id) } else { known.append(save.id) }
+      types.insert(save.type)
       var links: [(target: RecordID, kind: RecordLink.Kind)] = []
       if case .set(let parent?) = save.parent { links.append((parent, .parent)) }
       if let root = save.sharing?.root { links.append((root, .deleteSelf)) }
@@ -169,16 +176,27 @@ extension ReadPlan {
         if link.kind == .deleteSelf { owners.insert(link.target) }
       }
     }
-    let zoneWide = zones.map { RecordID(name: ShareDetails.zoneWideName, zone: $0) }
-    let isNew = request.save.map { $0.isInsertion(under: request.policy) }
-    add(zip(request.save, isNew).filter(\.1).map(\.0.id), to: \.newRecords, context)
-    let known = zip(request.save, isNew).filter { !$0.1 }.map(\.0.id) + request.delete
-    add(known + targets.union(zoneWide).subtracting(ids), to: \.records, context)
+    addHomes(of: zones, context)
+    targets.formUnion(zones.map { RecordID(name: ShareDetails.zoneWideName, zone: $0) })
+    add(new, to: \.newRecords, context)
+    add(known + targets.subtracting(known).subtracting(new), to: \.records, context)
     add(owners, to: \.links, context)
-    recordTypes = Set(request.save.map(\.type)).map {
+    recordTypes = types.map {
       RecordTypeID(
         container: context.database.container, environment: context.database.environment, name: $0)
     }
+  }
+
+  /// Adds the databases of zones that change, which are locked, and their subscriptions.
+  private mutating func addHomes(of zones: Set<ZoneID>, _ context: RequestContext) {
+    var homes: [DatabaseID] = []
+    for zone in zones.sorted() {
+      addZone(zone, context)
+      let home = context.home(of: zone)
+      if !homes.contains(home) { homes.append(home) }
+    }
+    // A participant's own shared database usually changes with the zone.
+    databases = (homes + (context.database.scope == .shared ? [context.database] : [])).sorted()
     if context.database.scope == .public {
       subscriptionHomes = context.database
     } else {

@@ -333,15 +333,22 @@ struct ServiceRoutes: Sendable {
       wantsToken: context.items["getCurrentSyncToken"] == "true", newName: names(context))
     guard let serverRequest else { throw .malformed("no such endpoint") }
     var outcomes: [ServerRequest.Outcome] = []
+    var body: [UInt8]?
     for (index, request) in serverRequest.requests.enumerated() {
       let call = context.call(request, index == 0 ? "" : "/\(index)")
-      do throws(CloudError) { outcomes.append(.success(try await context.device.send(call))) } catch
-      {
+      do throws(CloudError) {
+        let (reply, early) = try await context.device.send(call) { reply in
+          serverRequest.requests.count == 1 ? try? serverRequest.text([.success(reply)]) : nil
+        }
+        body = early
+        outcomes.append(.success(reply))
+      } catch {
         // A committed change must not be reported as an error of its item.
         guard error != .cancelledAfterCommit else { throw error }
         outcomes.append(.failure(error))
       }
     }
+    if let body { return body }
     return try serverRequest.text(outcomes)
   }
 }

@@ -1,4 +1,5 @@
 public import CloudProtocol
+import Synchronization
 
 /// A device's transport to a loopback server, with the device's account and network state.
 ///
@@ -54,12 +55,31 @@ public final class LoopbackDevice: CloudTransport, Sendable {
     try await dispatcher.send(call, from: state)
   }
 
+  /// Sends `call`, and has its reply encoded while a database elsewhere makes the change.
+  ///
+  /// - Returns: The reply, and what `encode` made of it; `nil` if nothing was waited for.
+  package func send<Body: Sendable>(
+    _ call: CloudCall, encode: @escaping @Sendable (CloudReply) -> Body?
+  ) async throws(CloudError) -> (reply: CloudReply, body: Body?) {
+    let early = EarlyBody<Body>()
+    let reply = try await dispatcher.send(call, from: state) { reply in
+      let body = encode(reply)
+      early.body.withLock { $0 = body }
+    }
+    return (reply, early.body.withLock { $0 })
+  }
+
   /// Calls `listener` for each push and change of account, on the thread that caused it.
   public func observeSignals(
     _ listener: @escaping @Sendable (CloudSignal) -> Void
   ) -> any SignalObservation {
     DeviceObservation(state: state, id: state.add(listener))
   }
+}
+
+/// A reply that was encoded before its change is committed.
+private final class EarlyBody<Body: Sendable>: Sendable {
+  let body = Mutex<Body?>(nil)
 }
 
 /// The registration of a listener.

@@ -112,14 +112,18 @@ final class MachineExecutor: Sendable {
 
   /// Answers a call, or starts it if it is a query, for `account`, which is created at its first
   /// use.
+  ///
+  /// - Parameter onReply: Called with the reply while a database elsewhere makes the change.
   func begin(
     _ call: CloudCall, account: String?, device: String, availability: Caller.Availability,
-    now: Timestamp
+    now: Timestamp, onReply: (@Sendable (CloudReply) -> Void)? = nil
   ) async -> Outcome {
+    let onReply = storages.isShared ? onReply : nil
     do throws(CloudError) {
       return try await storages.run { () throws(CloudError) in
         try self.answer(
-          call, account: account, device: device, availability: availability, now: now)
+          call, account: account, device: device, availability: availability, now: now,
+          onReply: onReply)
       }
     } catch {
       return Outcome(step: .ended(.failure(error)), pushes: [])
@@ -128,7 +132,7 @@ final class MachineExecutor: Sendable {
 
   private func answer(
     _ call: CloudCall, account: String?, device: String, availability: Caller.Availability,
-    now: Timestamp
+    now: Timestamp, onReply: ((CloudReply) -> Void)?
   ) throws(CloudError) -> Outcome {
     // A request that runs again counts once.
     var throttling: CloudError??
@@ -161,6 +165,7 @@ final class MachineExecutor: Sendable {
         if let refusal { return (Step.ended(.failure(refusal)), [], []) }
         let step = try machine.begin(call, from: caller, now: now, in: storage)
         guard case .answered(let answer) = step else { return (Step(step), [], []) }
+        if case .success(let reply) = answer.result { onReply?(reply) }
         return (Step(step), answer.pushes, answer.changed)
       }
       return Outcome(step: step, pushes: pushes)

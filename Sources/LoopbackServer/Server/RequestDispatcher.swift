@@ -21,7 +21,14 @@ final class RequestDispatcher: Sendable {
     self.pause = pause
   }
 
-  func send(_ call: CloudCall, from device: DeviceState) async throws(CloudError) -> CloudReply {
+  /// Answers a call.
+  ///
+  /// - Parameter onReply: Called with the reply before a database elsewhere has committed the
+  ///   change; again if the transaction runs again.
+  func send(
+    _ call: CloudCall, from device: DeviceState,
+    onReply: (@Sendable (CloudReply) -> Void)? = nil
+  ) async throws(CloudError) -> CloudReply {
     try checkCancellation()
     guard device.isOnline else {
       throw CloudError(.networkUnavailable, "\(device.name) is offline")
@@ -30,7 +37,7 @@ final class RequestDispatcher: Sendable {
       call, device: device.name, account: device.account, now: clock())
     do {
       if faults.areShared { faults = try await controls.faults.takeShared(faults) }
-      let reply = try await answer(call, from: device, faults)
+      let reply = try await answer(call, from: device, faults, onReply)
       controls.finish(faults.entry, .answered, refused: reply.refusedItems, now: clock())
       return reply
     } catch {
@@ -40,7 +47,8 @@ final class RequestDispatcher: Sendable {
   }
 
   private func answer(
-    _ call: CloudCall, from device: DeviceState, _ faults: RequestFaults
+    _ call: CloudCall, from device: DeviceState, _ faults: RequestFaults,
+    _ onReply: (@Sendable (CloudReply) -> Void)?
   ) async throws(CloudError) -> CloudReply {
     for seconds in faults.delays { try await controls.sleep(seconds) }
     if faults.holdsBeforeCommit { try await controls.hold(faults.entry, at: .beforeCommit) }
@@ -54,7 +62,7 @@ final class RequestDispatcher: Sendable {
     }
     let outcome = await executor.begin(
       call, account: device.account, device: device.name,
-      availability: device.availability.callerAvailability, now: clock())
+      availability: device.availability.callerAvailability, now: clock(), onReply: onReply)
     controls.pushDispatcher.send(outcome.pushes)
     let result: Result<CloudReply, CloudError>
     switch outcome.step {

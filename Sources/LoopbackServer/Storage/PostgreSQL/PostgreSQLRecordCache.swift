@@ -101,11 +101,11 @@
     /// Takes records of which nothing is known for absent, as the request expects.
     mutating func assumeAbsent(_ group: ReadPlan.ZoneRecords) {
       let number = makeNumber(of: group.zone, in: group.database)
-      zones[number].entries.reserveCapacity(zones[number].entries.count + group.names.count)
-      for name in group.names where zones[number].entries[name] == nil {
-        zones[number].entries[name] = Entry(row: nil, stored: .assumedAbsent)
-        zones[number].assumed += 1
-      }
+      let known = zones[number].entries.count
+      zones[number].entries.reserveCapacity(known + group.names.count)
+      let entry = Entry(row: nil, stored: .assumedAbsent)
+      zones[number].entries.merge(group.names.lazy.map { ($0, entry) }) { known, _ in known }
+      zones[number].assumed += zones[number].entries.count - known
     }
 
     /// Whether the transaction has read a record that was taken for absent, and has not inserted
@@ -142,10 +142,11 @@
     /// Notes that a change is sent, and returns what it replaces.
     mutating func noteSent(_ row: RecordRow, in database: DatabaseID) -> Stored {
       let number = makeNumber(of: row.id.zone, in: database)
-      guard let stored = zones[number].entries[row.id.name]?.stored else { return .unknown }
+      guard let index = zones[number].entries.index(forKey: row.id.name) else { return .unknown }
+      let stored = zones[number].entries.values[index].stored
       if case .assumedAbsent = stored { zones[number].assumed -= 1 }
       // Perhaps the row has none; a second change of a record in one transaction is rare.
-      zones[number].entries[row.id.name]?.stored = .present(hasLinks: true, hasFiles: true)
+      zones[number].entries.values[index].stored = .present(hasLinks: true, hasFiles: true)
       return stored
     }
   }

@@ -82,6 +82,10 @@
       private var databases: Set<DatabaseID> = []
       private var zones: Set<PostgreSQLRowCache.Key<ZoneID>> = []
       private var records: RecordWrites?
+      /// How many records the next statement writes: few at first, so that the database begins
+      /// soon, and more later, while it is busy.
+      private var size = 25
+      private static let mostSize = 100
 
       init(send: @escaping (PostgreSQLStatement) throws -> Void) { self.send = send }
 
@@ -103,7 +107,8 @@
         if records?.takes(row.id, in: database) != true {
           try endRecords()
           try name(row.id.zone, in: database)
-          records = RecordWrites(zone: row.id.zone, database: database)
+          records = RecordWrites(zone: row.id.zone, database: database, most: size)
+          size = min(2 * size, Self.mostSize)
         }
         records?.append(row, replacing: stored)
         if stored.mayHoldFiles { mayFreeFiles = true }
@@ -286,17 +291,18 @@
       }
     }
 
-    init(zone: ZoneID, database: DatabaseID) {
+    /// The maximum number of records.
+    private let most: Int
+
+    init(zone: ZoneID, database: DatabaseID, most: Int) {
       self.zone = zone
       self.database = database
+      self.most = most
     }
-
-    /// How many are written together: the database writes them while the next are encoded.
-    private static let most = 100
 
     /// Whether a record can be written together with these.
     func takes(_ id: RecordID, in database: DatabaseID) -> Bool {
-      names.count < Self.most && zone == id.zone && self.database == database
+      names.count < most && zone == id.zone && self.database == database
         && !names.contains(id.name)
     }
 
