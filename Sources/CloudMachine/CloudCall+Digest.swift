@@ -2,9 +2,11 @@ import CloudProtocol
 import Records
 
 extension CloudCall {
-  /// A digest of a mutation's content: equal for a repeated request, different for every other.
+  /// A digest of a mutation's content: equal for a repeated request, different for every other
+  /// that a client sends by mistake.
   ///
-  /// It is stable across processes, so that a storage can keep it.
+  /// It is stable across processes, so that a storage can keep it. A client that sought two requests
+  /// with the same digest would confuse only itself.
   ///
   /// The content of an upload and the receipts of assets are omitted: the machine compares the
   /// upload's checksum with its receipt, and a file that was uploaded again is the same file.
@@ -14,8 +16,11 @@ extension CloudCall {
     writer.write(environment.rawValue)
     writer.write(database.rawValue)
     writer.write(contentOf: request)
-    return SHA256.digest(of: writer.bytes)
+    return ContentDigest.bytes(of: writer.bytes)
   }
+
+  /// The number of bytes of a digest.
+  static let digestLength = 16
 }
 
 extension ByteWriter {
@@ -96,4 +101,49 @@ extension FieldValue {
     case .string, .int64, .double, .date, .bytes, .reference, .location, .list: self
     }
   }
+}
+
+/// A hash of 128 bits that takes in 16 bytes with two multiplications: a request of 400 records is
+/// hashed in the time that SHA-256 takes for a few of them.
+///
+/// It guards against accidents, not against people.
+private enum ContentDigest {
+  private static let first: UInt64 = 0x9e37_79b9_7f4a_7c15
+  private static let second: UInt64 = 0xc2b2_ae3d_27d4_eb4f
+
+  static func bytes(of content: [UInt8]) -> [UInt8] {
+    var (low, high) = (first, UInt64(content.count) ^ second)
+    content.withUnsafeBytes { bytes in
+      var offset = 0
+      while offset + 16 <= bytes.count {
+        mix(
+          bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self).littleEndian,
+          bytes.loadUnaligned(fromByteOffset: offset + 8, as: UInt64.self).littleEndian, &low, &high)
+        offset += 16
+      }
+      var rest: (UInt64, UInt64) = (0, 0)
+      for (index, byte) in bytes[offset...].enumerated() {
+        let value = UInt64(byte) << (8 * UInt64(index % 8))
+        if index < 8 { rest.0 |= value } else { rest.1 |= value }
+      }
+      mix(rest.0, rest.1, &low, &high)
+    }
+    // Every bit of the last words has its effect on all others.
+    mix(first, second, &low, &high)
+    mix(second, first, &low, &high)
+    return [low, high].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } }
+  }
+
+  /// Takes in two words; each state depends on both.
+  private static func mix(_ word: UInt64, _ next: UInt64, _ low: inout UInt64, _ high: inout UInt64) {
+    let one = (low ^ word).multipliedFullWidth(by: first | 1)
+    let two = (high ^ next).multipliedFullWidth(by: second | 1)
+    low = (one.high ^ two.low) &+ high.rotated
+    high = (two.high ^ one.low) &+ word
+  }
+}
+
+extension UInt64 {
+  /// The bits moved by 29 places, around the end.
+  fileprivate var rotated: UInt64 { self << 29 | self >> 35 }
 }

@@ -26,14 +26,12 @@ extension CloudMachine {
     let key = ReceiptKey(
       user: account.user, device: call.caller.device, requestID: call.original.requestID)
     if let receipt = try context.storage.receipt(key) {
-      guard receipt.digest.map({ $0 == call.original.digest }) ?? true,
-        receipt.reply.answers(call.request)
-      else {
+      guard let reply = receipt.reply(to: call) else {
         throw Refusal(
           .invalidArguments,
           "this request ID was used for a request with other content; send this one under a new ID")
       }
-      return call.answered(receipt.reply)
+      return call.answered(reply)
     }
     var (reply, transaction) = try modify(
       call.request, context, requestID: call.original.requestID)
@@ -43,9 +41,7 @@ extension CloudMachine {
     try transaction.commit(to: context.storage)
     // A storage may make the changes while the digest is computed.
     try context.storage.commit([
-      .putReceipt(
-        Receipt(key: key, reply: reply, digest: call.original.digest),
-        keeping: limits.receiptsKept)
+      .putReceipt(Receipt(key, of: call, reply: reply), keeping: limits.receiptsKept)
     ])
     return call.answered(
       reply, pushes: pushes,
@@ -183,29 +179,6 @@ extension CloudRequest {
       true
     case .fetchCurrentUser, .fetchSubscriptions, .modifyZones, .modifyRecords,
       .modifySubscriptions, .resolveShares, .acceptShares, .findUsers, .uploadAsset:
-      false
-    }
-  }
-}
-
-extension CloudReply {
-  /// Whether the reply matches `request`, with a result for each of its items.
-  fileprivate func answers(_ request: CloudRequest) -> Bool {
-    switch (self, request) {
-    case (.zonesModified(let saved, let deleted), .modifyZones(let request)):
-      saved.count == request.save.count && deleted.count == request.delete.count
-    case (.recordsModified(let saved, let deleted), .modifyRecords(let request)):
-      saved.count == request.save.count && deleted.count == request.delete.count
-    case (.subscriptionsModified(let saved, let deleted), .modifySubscriptions(let request)):
-      saved.count == request.save.count && deleted.count == request.delete.count
-    case (.sharesAccepted(let results), .acceptShares(let urls)): results.count == urls.count
-    case (.assetUploaded(let asset), .uploadAsset(let request)):
-      asset.size == request.content.count
-        && asset.checksum == (try? request.content.checksum())
-    case (.zonesModified, _), (.recordsModified, _), (.subscriptionsModified, _),
-      (.currentUser, _), (.databaseChanges, _), (.zoneChanges, _), (.zones, _), (.records, _),
-      (.subscriptions, _), (.queried, _), (.sharesResolved, _), (.sharesAccepted, _),
-      (.usersFound, _), (.assetUploaded, _), (.assetContent, _):
       false
     }
   }
