@@ -79,22 +79,16 @@ extension Record {
   /// Removes the fields that `changes` set; does nothing and returns `false` if one of them has
   /// another value, or one that the digest of the request does not cover.
   fileprivate mutating func omitFields(_ changes: [RecordSave.Change]) -> Bool {
+    // In a new record they are mostly in the same order.
     var isWhole = changes.count == fields.count
     for (index, change) in changes.enumerated() {
       guard let field = change.field else {
         isWhole = false
         continue
       }
-      // In a new record they are in the same order.
-      if isWhole, fields[index].key.utf8.elementsEqual(change.key.utf8),
-        fields[index].field == field, !field.value.holdsAssets
-      {
-        continue
-      }
-      isWhole = false
-      guard !field.value.holdsAssets, fields[change.key] == field,
-        fields.keys.contains(where: { $0.utf8.elementsEqual(change.key.utf8) })
-      else { return false }
+      if field.value.holdsAssets { return false }
+      isWhole = isWhole && fields[index].key == change.key
+      guard (isWhole ? fields[index].field : fields[change.key]) == field else { return false }
     }
     if isWhole {
       fields = Fields()

@@ -157,13 +157,68 @@ struct RepetitionTests {
     let answer = try world.ask(request, requestID: "1").result
     let key = ReceiptKey(user: world.alice, device: "phone", requestID: "1")
     var receipt = try #require(try world.storage.receipt(key))
-    #expect(receipt.digest?.count == 32)
+    #expect(receipt.digest?.count == 17)
     // As any process computes it: a storage keeps it for the next one.
     let digest = SHA256.hexadecimal(of: receipt.digest ?? [])
     #expect(try World().digest(of: request) == digest)
-    receipt.digest = nil
-    try world.storage.commit([.putReceipt(receipt, keeping: 10)])
+    receipt.reply = try answer.get()
+    // None, and one of 32 bytes, which this version does not compute.
+    for earlier in [nil, [UInt8](repeating: 7, count: 32)] {
+      receipt.digest = earlier
+      try world.storage.commit([.putReceipt(receipt, keeping: 10)])
+      #expect(try world.ask(request, requestID: "1").result == answer)
+    }
+  }
+
+  /// Proves CS-139.
+  @Test("A receipt keeps no field that a repeated request tells, and its reply has all of them")
+  func receiptsLeaveOutTheFieldsOfTheRequest() throws {
+    let world = try World()
+    _ = try world.modify([fresh("old", ["kept": .string("k"), "n": .int64(1), "gone": .int64(2)])])
+    var partial = try world.edit("old", ["n": .int64(3), "new": .list([.double(0.5)])])
+    partial.changes.append(.init(key: "gone", field: nil))
+    var secret = fresh("secret", ["z": .string("s"), "a": .bytes([1])])
+    secret.changes.append(.init(key: "m", field: Field(.int64(1), isEncrypted: true)))
+    let request = CloudRequest.modifyRecords(
+      ModifyRecords(
+        save: [fresh("a", ["n": .int64(1), "text": .string("e\u{301}")]), partial, secret]))
+    let answer = try world.ask(request, requestID: "1").result
+    guard case .success(.recordsModified(let saved, _)) = answer else {
+      Issue.record("\(answer)")
+      return
+    }
+    #expect(saved.map { $0.value?.fields.count } == [2, 3, 3])
+    let key = ReceiptKey(user: world.alice, device: "phone", requestID: "1")
+    let receipt = try #require(try world.storage.receipt(key))
+    guard case .recordsModified(let kept, _) = receipt.reply else {
+      Issue.record("\(receipt)")
+      return
+    }
+    #expect(kept.map { $0.value?.fields.keys } == [[], ["kept"], []])
+    // What others change later is not in the reply.
+    _ = try world.modify([try world.edit("a", ["n": .int64(9)])])
+    _ = try world.modify([try world.edit("old", ["kept": .string("other")])])
     #expect(try world.ask(request, requestID: "1").result == answer)
+  }
+
+  /// Proves CS-139.
+  @Test("A receipt keeps whole records if the reply has not the values of the request")
+  func receiptsOfOtherRepliesAreWhole() throws {
+    let world = try World()
+    func check(_ name: String, _ request: ModifyRecords) throws {
+      let call = CloudRequest.modifyRecords(request)
+      let answer = try world.ask(call, requestID: name).result
+      let key = ReceiptKey(user: world.alice, device: "phone", requestID: name)
+      let receipt = try #require(try world.storage.receipt(key))
+      #expect(receipt.digest?.last == 0, "\(name)")
+      #expect(try receipt.reply == answer.get(), "\(name)")
+      #expect(try world.ask(call, requestID: name).result == answer, "\(name)")
+    }
+    try check(
+      "selection", ModifyRecords(save: [fresh("a", ["n": .int64(1)])], fields: .keys(["n"])))
+    var twice = fresh("b", ["n": .int64(1)])
+    twice.changes.append(.init(key: "n", field: Field(.int64(2))))
+    try check("a field set twice", ModifyRecords(save: [twice]))
   }
 
   /// Proves CS-171.

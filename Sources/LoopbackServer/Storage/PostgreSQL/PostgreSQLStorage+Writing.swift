@@ -83,9 +83,8 @@
       private var zones: Set<PostgreSQLRowCache.Key<ZoneID>> = []
       private var records: RecordWrites?
       /// How many records the next statement writes: few at first, so that the database begins
-      /// soon, and more later, while it is busy.
-      private var size = 25
-      private static let mostSize = 100
+      /// soon, and then three times as many each time, which it takes while they are encoded.
+      private var size = 20
 
       init(send: @escaping (PostgreSQLStatement) throws -> Void) { self.send = send }
 
@@ -108,7 +107,7 @@
           try endRecords()
           try name(row.id.zone, in: database)
           records = RecordWrites(zone: row.id.zone, database: database, most: size)
-          size = min(2 * size, Self.mostSize)
+          size *= 3
         }
         records?.append(row, replacing: stored)
         if stored.mayHoldFiles { mayFreeFiles = true }
