@@ -252,8 +252,8 @@ let package = Package(
       "cloudsync-bench",
       [
         "SyncedStore", "CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudMachine",
-        "SyncMachine", "CloudProtocol", "Records", "SQLite", "PostgreSQL", "VerificationSupport",
-        "CommandLineKit",
+        "SyncMachine", "CloudProtocol", "Records", "SQLite", "PostgreSQL", "WebServices",
+        "VerificationSupport", "CommandLineKit",
       ],
       path: "Tests/Benchmarks",
       resources: [.embedInCode("help.txt"), .embedInCode("Peers/kinto.ini")]),

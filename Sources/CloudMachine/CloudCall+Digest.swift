@@ -118,7 +118,8 @@ private enum ContentDigest {
       while offset + 16 <= bytes.count {
         mix(
           bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self).littleEndian,
-          bytes.loadUnaligned(fromByteOffset: offset + 8, as: UInt64.self).littleEndian, &low, &high)
+          bytes.loadUnaligned(fromByteOffset: offset + 8, as: UInt64.self).littleEndian, &low, &high
+        )
         offset += 16
       }
       var rest: (UInt64, UInt64) = (0, 0)
@@ -131,11 +132,13 @@ private enum ContentDigest {
     // Every bit of the last words has its effect on all others.
     mix(first, second, &low, &high)
     mix(second, first, &low, &high)
-    return [low, high].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } }
+    return [low, high].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) }
+    }
   }
 
   /// Takes in two words; each state depends on both.
-  private static func mix(_ word: UInt64, _ next: UInt64, _ low: inout UInt64, _ high: inout UInt64) {
+  private static func mix(_ word: UInt64, _ next: UInt64, _ low: inout UInt64, _ high: inout UInt64)
+  {
     let one = (low ^ word).multipliedFullWidth(by: first | 1)
     let two = (high ^ next).multipliedFullWidth(by: second | 1)
     low = (one.high ^ two.low) &+ high.rotated

@@ -165,7 +165,11 @@ extension ReadPlan {
     for save in request.save {
       if save.id.zone != latest { zones.insert(save.id.zone) }
       latest = save.id.zone
-      if save.isInsertion(under: request.policy) { new.append(save.id) } else { known.append(save.id) }
+      if save.isInsertion(under: request.policy) {
+        new.append(save.id)
+      } else {
+        known.append(save.id)
+      }
       types.insert(save.type)
       var links: [(target: RecordID, kind: RecordLink.Kind)] = []
       if case .set(let parent?) = save.parent { links.append((parent, .parent)) }

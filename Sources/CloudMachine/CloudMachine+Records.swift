@@ -31,11 +31,13 @@ extension CloudMachine {
     _ request: ModifyRecords, _ context: RequestContext
   ) throws -> (CloudReply, WriteTransaction) {
     try refuseAsAWhole(request)
+    let parts = ZonePart.parts(of: request)
+    for part in parts { try refuseDuplicates(in: part, of: request) }
     var transaction = WriteTransaction()
     var saved: [ItemResult<RecordID, Record>?] = Array(repeating: nil, count: request.save.count)
     var deleted: [ItemResult<RecordID, Done>?] = Array(repeating: nil, count: request.delete.count)
     let wantsAll = request.fields == .all
-    for part in ZonePart.parts(of: request) {
+    for part in parts {
       var outcome: RecordBatch.Outcome
       switch try context.access(to: part.zone) {
       case .failure(let error):
@@ -78,11 +80,14 @@ extension CloudMachine {
         "the request holds \(bytes) bytes, more than the \(limits.requestBytes) that one request "
           + "may hold; send it in parts")
     }
-    var seen = Set<RecordID>(minimumCapacity: request.save.count + request.delete.count)
-    for index in request.save.indices where !seen.insert(request.save[index].id).inserted {
+  }
+
+  private func refuseDuplicates(in part: ZonePart, of request: ModifyRecords) throws {
+    var seen = Set<String>(minimumCapacity: part.saves.count + part.deletes.count)
+    for index in part.saves where !seen.insert(request.save[index].id.name).inserted {
       throw Refusal(.invalidArguments, "the same record can't be saved twice in one request")
     }
-    for id in request.delete where !seen.insert(id).inserted {
+    for index in part.deletes where !seen.insert(request.delete[index].name).inserted {
       throw Refusal(
         .invalidArguments, "a record can't be deleted twice, or saved and deleted, in one request")
     }

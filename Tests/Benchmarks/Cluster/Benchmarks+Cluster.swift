@@ -17,6 +17,7 @@ enum ClusterBenchmarks {
   import Records
   import SQLite
   import VerificationSupport
+  import WebServices
 
   extension ClusterBenchmarks {
     private static let batch = 400
@@ -40,7 +41,10 @@ enum ClusterBenchmarks {
           name: "P31 whole server, in process", goal: nil, subject: server(isBehindHTTP: false),
           reference: upserts),
         Benchmark(
-          name: "P31 whole server over HTTP (0.4 of the rate)", goal: 2.5,
+          name: "P31 whole server over HTTP (0.4 of the rate)", goal: 2.5, subject: serverOverHTTP,
+          reference: upserts),
+        Benchmark(
+          name: "P31 whole server over HTTP, with this library's client", goal: nil,
           subject: server(isBehindHTTP: true), reference: upserts),
         Benchmark(
           name: "P31 eight writers of one account (0.8 of the rate)", goal: 1.25,
@@ -257,6 +261,32 @@ enum ClusterBenchmarks {
             request: request))
       }
 
+      /// The HTTP requests that save the batches.
+      func requests() throws -> [[UInt8]] {
+        guard let web else { return [] }
+        let tokens =
+          "ckAPIToken=\(web.apiToken())&ckWebAuthToken=\(try web.webAuthToken(for: "alice"))"
+        return try (0..<batches).map { number in
+          let request = CloudRequest.modifyRecords(
+            ModifyRecords(save: Array(saves[number * batch..<(number + 1) * batch])))
+          let notation = Notation(container: BenchServer.container, database: .private)
+          guard let body = ClientRequest(request, notation)?.text else {
+            throw ToolError("the request has no text")
+          }
+          return HTTPMessage.request(
+            "POST",
+            "/database/1/\(BenchServer.container)/development/private/records/modify?\(tokens)",
+            host: "127.0.0.1:\(web.port)",
+            fields: """
+              content-type: application/json\r
+              \(EnvelopeHeader.exact): 1\r
+              \(EnvelopeHeader.device): bench\r
+              \(EnvelopeHeader.request): \(number)\r
+
+              """, body: body)
+        }
+      }
+
       /// Saves the batches with these numbers.
       func save(_ numbers: some Sequence<Int>, from device: String = "bench") async throws {
         for number in numbers {
@@ -278,6 +308,43 @@ enum ClusterBenchmarks {
           try await cloud.save(0..<batches)
           await cloud.web?.stop()
         })
+    }
+
+    /// The server alone: the requests are prepared, as the rows of the reference are, and of the
+    /// responses only the number of saved records is looked at.
+    private static var serverOverHTTP: Side {
+      Side(
+        "records/modify", operations: count,
+        setUp: {
+          let cloud = try await Cloud(isBehindHTTP: true)
+          return (cloud, try cloud.requests())
+        },
+        body: { prepared in
+          let (cloud, requests) = prepared
+          guard let web = cloud.web else { throw ToolError("the server is not behind HTTP") }
+          try await withClientOnThread(port: web.port) { client in
+            for request in requests {
+              let answer = try client.expect(request, "a save")
+              guard changeTags(in: answer.body) == batch else {
+                throw ToolError("records were not saved")
+              }
+            }
+          }
+          await web.stop()
+        })
+    }
+
+    /// The number of change tags in a response, of which each saved record has one.
+    private static func changeTags(in body: ArraySlice<UInt8>) -> Int {
+      let name = Array("ChangeTag".utf8)
+      return body.withUnsafeBytes { bytes in
+        var (count, start) = (0, 0)
+        while let place = bytes[start...].firstIndex(of: name[0]) {
+          if bytes[place...].starts(with: name) { count += 1 }
+          start = place + 1
+        }
+        return count
+      }
     }
 
     /// Devices of one account that save at the same time.

@@ -202,22 +202,27 @@ extension SpikeNote {
   }
 }
 
-/// Sends `request` `count` times on one connection, on a separate thread: a client that blocks must
-/// not take a thread from the tasks of the server.
+/// Sends `request` `count` times on one connection.
 ///
 /// - Returns: The time of each answer in nanoseconds.
 func askOnThread(_ request: [UInt8], _ count: Int, port: Int) async throws -> [Double] {
+  try await withClientOnThread(port: port) { client in
+    try (0..<count).map { _ in
+      let start = ContinuousClock.now
+      _ = try client.expect(request, "a request")
+      return (ContinuousClock.now - start) / .nanoseconds(1)
+    }
+  }
+}
+
+/// Runs `body` with a connection, on a separate thread: a client that blocks must not take a thread
+/// from the tasks of the server.
+func withClientOnThread<Value: Sendable>(
+  port: Int, _ body: @escaping @Sendable (LocalClient) throws -> Value
+) async throws -> Value {
   try await withCheckedThrowingContinuation { continuation in
     Thread.detachNewThread {
-      continuation.resume(
-        with: Result {
-          let client = try LocalClient(port: port)
-          return try (0..<count).map { _ in
-            let start = ContinuousClock.now
-            _ = try client.expect(request, "a request")
-            return (ContinuousClock.now - start) / .nanoseconds(1)
-          }
-        })
+      continuation.resume(with: Result { try body(LocalClient(port: port)) })
     }
   }
 }

@@ -156,6 +156,8 @@
     private func finish() throws {
       guard let ended = running, ended.isBegun || !ended.pending.isEmpty else { return }
       let writes = try takePending()
+      // While the database is busy; nothing is read any more.
+      rows = PostgreSQLRowCache()
       let results: [PostgreSQLRows]
       do {
         results = try exchange(
