@@ -22,7 +22,11 @@ extension CloudMachine {
     }
     if let row = try storage.account(named: name) { return row }
     var salt: UInt64 = 0
-    while try storage.account(UserID(derivedFrom: name, salt: salt)) != nil { salt += 1 }
+    while let other = try storage.account(UserID(derivedFrom: name, salt: salt)) {
+      // Another process has created it since.
+      if other.name == name { return other }
+      salt += 1
+    }
     let row = AccountRow(
       name: name, user: UserID(derivedFrom: name, salt: salt), quota: quota)
     try storage.commit([.putAccount(row)])

@@ -1,6 +1,7 @@
 #if PostgreSQL
   import CloudMachine
   import CloudProtocol
+  import PostgreSQL
   import Records
   import SimulationSupport
   import Testing
@@ -40,6 +41,24 @@
         } catch is TransactionConflict {}
       }
       return .failure(.cancelled)
+    }
+
+    @Test("An account that another server creates at the same time keeps its user")
+    func accountsAreCreatedOnce() throws {
+      let database = try TemporaryDatabase()
+      let storage = try PostgreSQLStorage(database.address, identity: 1)
+      let other = try PostgreSQLStorage(database.address)
+      var first: UserID?
+      storage.watch = { statements in
+        guard first == nil, statements.contains(where: { $0.sql.contains("user_name = $1") })
+        else { return }
+        first = try? other.transaction { try machine.createAccount("bob", in: other).user }
+      }
+      let user = try storage.transaction { try machine.createAccount("bob", in: storage).user }
+      #expect(first != nil && first == user)
+      #expect(try other.account(named: "bob")?.user == user)
+      try storage.close()
+      try other.close()
     }
 
     private func id(_ number: Int) -> RecordID { RecordID(name: "n\(number)", zone: zone) }
