@@ -83,6 +83,8 @@ cluster-test: sqlite libpq
 cluster-bench: sqlite libpq
 	$(SWIFT) build -c release --traits PostgreSQL --scratch-path .build-postgresql \
 	  --product cloudsync-bench
+	$(SWIFT) build -c release --traits PostgreSQL --scratch-path .build-postgresql \
+	  --product cloudsync
 	.ci/postgresql .build-postgresql/release/cloudsync-bench --only P31
 
 check: sqlite

@@ -215,7 +215,7 @@ struct RepetitionTests {
         Issue.record("\(receipt)")
         return
       }
-      #expect(kept.map { $0.value?.fields.keys } == [["n"]], "\(name)")
+      #expect(kept.allSatisfy { $0.value?.fields.isEmpty == false }, "\(name)")
       #expect(try world.ask(call, requestID: name).result == answer, "\(name)")
     }
     try check(
@@ -223,6 +223,14 @@ struct RepetitionTests {
     var twice = fresh("b", ["n": .int64(1)])
     twice.changes.append(.init(key: "n", field: Field(.int64(2))))
     try check("a field set twice", ModifyRecords(save: [twice]))
+    // The same file again: the digest of the request does not cover a receipt that may come with it.
+    let upload = UploadAsset(recordType: "Note", key: "file", content: [1, 2])
+    guard case .assetUploaded(let asset) = try world.ask(.uploadAsset(upload)).reply() else {
+      throw Unexpected()
+    }
+    _ = try world.modify([fresh("d", ["file": .asset(asset)])])
+    let stored = FieldValue.asset(Asset(checksum: asset.checksum, size: asset.size))
+    try check("a file", ModifyRecords(save: [try world.edit("d", ["file": stored])]))
   }
 
   /// Proves CS-171.

@@ -49,6 +49,9 @@ enum ClusterBenchmarks {
         Benchmark(
           name: "P31 eight writers of one account (0.8 of the rate)", goal: 1.25,
           subject: writers(8), reference: writers(1)),
+        Benchmark(
+          name: "P31 two processes (1.5 of the rate)", goal: 1 / 1.5, subject: processes(2),
+          reference: processes(1)),
       ]
     }
 
@@ -261,32 +264,6 @@ enum ClusterBenchmarks {
             request: request))
       }
 
-      /// The HTTP requests that save the batches.
-      func requests() throws -> [[UInt8]] {
-        guard let web else { return [] }
-        let tokens =
-          "ckAPIToken=\(web.apiToken())&ckWebAuthToken=\(try web.webAuthToken(for: "alice"))"
-        return try (0..<batches).map { number in
-          let request = CloudRequest.modifyRecords(
-            ModifyRecords(save: Array(saves[number * batch..<(number + 1) * batch])))
-          let notation = Notation(container: BenchServer.container, database: .private)
-          guard let body = ClientRequest(request, notation)?.text else {
-            throw ToolError("the request has no text")
-          }
-          return HTTPMessage.request(
-            "POST",
-            "/database/1/\(BenchServer.container)/development/private/records/modify?\(tokens)",
-            host: "127.0.0.1:\(web.port)",
-            fields: """
-              content-type: application/json\r
-              \(EnvelopeHeader.exact): 1\r
-              \(EnvelopeHeader.device): bench\r
-              \(EnvelopeHeader.request): \(number)\r
-
-              """, body: body)
-        }
-      }
-
       /// Saves the batches with these numbers.
       func save(_ numbers: some Sequence<Int>, from device: String = "bench") async throws {
         for number in numbers {
@@ -317,20 +294,89 @@ enum ClusterBenchmarks {
         "records/modify", operations: count,
         setUp: {
           let cloud = try await Cloud(isBehindHTTP: true)
-          return (cloud, try cloud.requests())
+          guard let web = cloud.web else { throw ToolError("the server is not behind HTTP") }
+          let tokens =
+            "ckAPIToken=\(web.apiToken())&ckWebAuthToken=\(try web.webAuthToken(for: "alice"))"
+          return (cloud, web, try requests(port: web.port, tokens: tokens))
         },
         body: { prepared in
-          let (cloud, requests) = prepared
-          guard let web = cloud.web else { throw ToolError("the server is not behind HTTP") }
-          try await withClientOnThread(port: web.port) { client in
-            for request in requests {
-              let answer = try client.expect(request, "a save")
-              guard changeTags(in: answer.body) == batch else {
-                throw ToolError("records were not saved")
-              }
+          let (_, web, requests) = prepared
+          try await send(requests, port: web.port)
+          await web.stop()
+        })
+    }
+
+    /// The HTTP requests that save the batches.
+    private static func requests(port: Int, tokens: String) throws -> [[UInt8]] {
+      try (0..<batches).map { number in
+        let request = CloudRequest.modifyRecords(
+          ModifyRecords(save: Array(saves[number * batch..<(number + 1) * batch])))
+        let notation = Notation(container: BenchServer.container, database: .private)
+        guard let body = ClientRequest(request, notation)?.text else {
+          throw ToolError("the request has no text")
+        }
+        return message("records/modify", "\(number)", body, port: port, tokens: tokens)
+      }
+    }
+
+    private static func message(
+      _ endpoint: String, _ id: String, _ body: [UInt8], port: Int, tokens: String
+    ) -> [UInt8] {
+      HTTPMessage.request(
+        "POST", "/database/1/\(BenchServer.container)/development/private/\(endpoint)?\(tokens)",
+        host: "127.0.0.1:\(port)",
+        fields: """
+          content-type: application/json\r
+          \(EnvelopeHeader.exact): 1\r
+          \(EnvelopeHeader.device): bench\r
+          \(EnvelopeHeader.request): \(id)\r
+
+          """, body: body)
+    }
+
+    private static func send(_ requests: [[UInt8]], port: Int) async throws {
+      try await withClientOnThread(port: port) { client in
+        for request in requests {
+          let answer = try client.expect(request, "a save")
+          guard changeTags(in: answer.body) == batch else {
+            throw ToolError("records were not saved")
+          }
+        }
+      }
+    }
+
+    /// Processes on one database, each with a client of an account of its own.
+    private static func processes(_ count: Int) -> Side {
+      Side(
+        count == 1 ? "one process" : "\(count) processes", operations: Self.count * count,
+        setUp: {
+          let database = try TemporaryDatabase()
+          let processes = try (0..<count).map { number in
+            try ServedProcess(account: "account-\(number)", data: database.address)
+          }
+          let zone = #"{"zoneID":{"zoneName":"\#(BenchServer.zone.name)"}}"#
+          let body = #"{"operations":[{"operationType":"create","zone":\#(zone)}]}"#
+          for process in processes {
+            try await withClientOnThread(port: process.port) { client in
+              _ = try client.expect(
+                message(
+                  "zones/modify", "zone", Array(body.utf8), port: process.port,
+                  tokens: process.tokens), "a zone")
             }
           }
-          await web.stop()
+          return (
+            database,
+            try processes.map { ($0, try requests(port: $0.port, tokens: $0.tokens)) }
+          )
+        },
+        body: { prepared in
+          let processes = prepared.1
+          try await withThrowingTaskGroup(of: Void.self) { group in
+            for (process, requests) in processes {
+              group.addTask { try await send(requests, port: process.port) }
+            }
+            try await group.waitForAll()
+          }
         })
     }
 

@@ -16,7 +16,7 @@ enum WaitBenchmarks {
       Benchmark(
         name: "P21 cloudsync exec -- true, beyond true", goal: 1,
         subject: Side("the command") {
-          let tool = try program("cloudsync")
+          let tool = try ServedProcess.program("cloudsync")
           let whole = try await time(tool, ["exec", "--", "true"])
           return whole - (try await time("/bin/sh", ["-c", "exec true"]))
         },
@@ -51,16 +51,6 @@ enum WaitBenchmarks {
     ]
   }
 
-  /// The path of a program that was built beside this one.
-  fileprivate static func program(_ name: String) throws -> String {
-    let own = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
-    let path = own.deletingLastPathComponent().appending(path: name).path
-    guard FileManager.default.isExecutableFile(atPath: path) else {
-      throw Absence(reason: "\(name) is not built")
-    }
-    return path
-  }
-
   private static func time(_ program: String, _ arguments: [String]) async throws -> Duration {
     let process = ToolProcess(program: URL(fileURLWithPath: program), arguments: arguments)
     let start = ContinuousClock.now
@@ -72,9 +62,7 @@ enum WaitBenchmarks {
 
 /// A server in a process of its own, and devices that wait for its pushes over HTTP.
 private actor ConnectedDevices {
-  private let process: ChildProcess
-  private let port: Int
-  private let tokens: String
+  private let process: ServedProcess
   private let writer: LocalClient
   private var devices: [(client: LocalClient, poll: [UInt8])] = []
   private var saveCount = 0
@@ -83,19 +71,8 @@ private actor ConnectedDevices {
 
   init(_ count: Int) async throws {
     Self.allowDescriptors(count * 2)
-    process = try ChildProcess([
-      WaitBenchmarks.program("cloudsync"), "serve", "--json", "--account", "alice",
-    ])
-    let line = Data(process.greeting.joined(separator: " ").utf8)
-    guard let ready = try JSONSerialization.jsonObject(with: line) as? [String: Any],
-      let url = (ready["url"] as? String).flatMap({ URL(string: $0) }), let port = url.port,
-      let token = ready["apiToken"] as? String,
-      let accounts = ready["accounts"] as? [[String: String]],
-      let webToken = accounts.first?["webAuthToken"]
-    else { throw ToolError("the server did not start") }
-    self.port = port
-    tokens = "ckAPIToken=\(token)&ckWebAuthToken=\(webToken)"
-    writer = try LocalClient(port: port)
+    process = try ServedProcess(account: "alice")
+    writer = try LocalClient(port: process.port)
     _ = try writer.expect(
       request(
         "database/1/\(BenchServer.container)/development/private/subscriptions/modify",
@@ -106,18 +83,16 @@ private actor ConnectedDevices {
     try connect(count)
   }
 
-  deinit { kill(process.id, SIGKILL) }
-
   private nonisolated func request(_ path: String, _ body: String, device: Int = 0) -> [UInt8] {
     HTTPMessage.request(
-      "POST", "/\(path)?\(tokens)&clientId=device-\(device)", host: "127.0.0.1:\(port)",
+      "POST", "/\(path)?\(process.tokens)&clientId=device-\(device)", host: "127.0.0.1:\(process.port)",
       fields: "content-type: text/plain\r\n", body: Array(body.utf8))
   }
 
   private func connect(_ count: Int) throws {
     let before = ProcessFigures(of: process.id).memory ?? 0
     for number in 1...count {
-      let client = try LocalClient(port: port)
+      let client = try LocalClient(port: process.port)
       let answer = try client.expect(
         request(
           "device/1/\(BenchServer.container)/development/tokens/create",
@@ -126,7 +101,7 @@ private actor ConnectedDevices {
       guard let text = made?["webcourierURL"] as? String, let url = URLComponents(string: text)
       else { throw ToolError("no address of the pushes") }
       let target = url.percentEncodedPath + (url.percentEncodedQuery.map { "?\($0)" } ?? "")
-      let poll = HTTPMessage.request("GET", target, host: "127.0.0.1:\(port)")
+      let poll = HTTPMessage.request("GET", target, host: "127.0.0.1:\(process.port)")
       try client.send(poll)
       devices.append((client, poll))
     }
