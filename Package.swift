@@ -286,7 +286,7 @@ let package = Package(
       "LoopbackServerTests",
       [
         "LoopbackServer", "CloudMachine", "CloudSyncTesting", "WebServices", "CloudProtocol",
-        "Records", "SQLite", "PostgreSQL", "VerificationSupport",
+        "Records", "SQLite", "PostgreSQL", "SimulationSupport", "VerificationSupport",
       ]),
     tests(
       "WebServicesTests", ["WebServices", "CloudProtocol", "Records", "VerificationSupport"]),

@@ -5,8 +5,8 @@ extension CloudCall {
   /// A digest of a mutation's content: equal for a repeated request, different for every other
   /// that a client sends by mistake.
   ///
-  /// It is stable across processes, so that a storage can keep it. A client that sought two requests
-  /// with the same digest would confuse only itself.
+  /// It is stable across processes, so that a storage can keep it. A client that sought two
+  /// requests with the same digest would confuse only itself.
   ///
   /// The content of an upload and the receipts of assets are omitted: the machine compares the
   /// upload's checksum with its receipt, and a file that was uploaded again is the same file.

@@ -223,7 +223,7 @@ struct RepetitionTests {
     var twice = fresh("b", ["n": .int64(1)])
     twice.changes.append(.init(key: "n", field: Field(.int64(2))))
     try check("a field set twice", ModifyRecords(save: [twice]))
-    // The same file again: the digest of the request does not cover a receipt that may come with it.
+    // The same file again: the digest of the request does not cover a receipt that comes with it.
     let upload = UploadAsset(recordType: "Note", key: "file", content: [1, 2])
     guard case .assetUploaded(let asset) = try world.ask(.uploadAsset(upload)).reply() else {
       throw Unexpected()

@@ -85,8 +85,9 @@ private actor ConnectedDevices {
 
   private nonisolated func request(_ path: String, _ body: String, device: Int = 0) -> [UInt8] {
     HTTPMessage.request(
-      "POST", "/\(path)?\(process.tokens)&clientId=device-\(device)", host: "127.0.0.1:\(process.port)",
-      fields: "content-type: text/plain\r\n", body: Array(body.utf8))
+      "POST", "/\(path)?\(process.tokens)&clientId=device-\(device)",
+      host: "127.0.0.1:\(process.port)", fields: "content-type: text/plain\r\n",
+      body: Array(body.utf8))
   }
 
   private func connect(_ count: Int) throws {

@@ -37,7 +37,7 @@
     private struct Running {
       var isBegun = false
       var mode = Mode.writing
-      /// Changes that were committed by the server before the transaction was begun in the database.
+      /// Changes that were committed by the server before the transaction began in the database.
       var pending: [StorageChange] = []
       /// The number of changes that were sent since the database was last waited for.
       var sentCount = 0
