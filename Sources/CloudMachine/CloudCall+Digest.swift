@@ -5,8 +5,8 @@ extension CloudCall {
   /// A digest of a mutation's content: equal for a repeated request, different for every other
   /// that a client sends by mistake.
   ///
-  /// It is stable across processes, so that a storage can keep it. A client that sought two
-  /// requests with the same digest would confuse only itself.
+  /// It is stable across processes, so that a storage can keep it. A client that searches for two
+  /// requests with the same digest gets wrong answers only to its own requests.
   ///
   /// The content of an upload and the receipts of assets are omitted: the machine compares the
   /// upload's checksum with its receipt, and a file that was uploaded again is the same file.
@@ -103,10 +103,9 @@ extension FieldValue {
   }
 }
 
-/// A hash of 128 bits that takes in 16 bytes with two multiplications: a request of 400 records is
-/// hashed in the time that SHA-256 takes for a few of them.
+/// A hash of 128 bits that takes two multiplications for 16 bytes.
 ///
-/// It guards against accidents, not against people.
+/// It detects accidental differences; it does not resist an attack.
 private enum ContentDigest {
   private static let first: UInt64 = 0x9e37_79b9_7f4a_7c15
   private static let second: UInt64 = 0xc2b2_ae3d_27d4_eb4f
@@ -129,14 +128,14 @@ private enum ContentDigest {
       }
       mix(rest.0, rest.1, &low, &high)
     }
-    // Every bit of the last words has its effect on all others.
+    // Also mixes the last words into both halves.
     mix(first, second, &low, &high)
     mix(second, first, &low, &high)
     return [low, high].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) }
     }
   }
 
-  /// Takes in two words; each state depends on both.
+  /// Takes in two words.
   private static func mix(_ word: UInt64, _ next: UInt64, _ low: inout UInt64, _ high: inout UInt64)
   {
     let one = (low ^ word).multipliedFullWidth(by: first | 1)

@@ -39,7 +39,7 @@ extension CloudMachine {
     // request.
     let pushes = try pushes(for: &transaction, context)
     try transaction.commit(to: context.storage)
-    // A storage may make the changes while the digest is computed.
+    // Separately, because a storage may apply the changes while the digest is computed.
     try context.storage.commit([
       .putReceipt(Receipt(key, of: call, reply: reply), keeping: limits.receiptsKept)
     ])

@@ -469,10 +469,11 @@ public struct ReceiptKey: Hashable, Sendable, Codable {
 public struct Receipt: Hashable, Sendable, Codable {
   /// The request.
   public var key: ReceiptKey
-  /// The answer.
+  /// The answer, perhaps without fields of records that a repeated request contains again.
   public var reply: CloudReply
-  /// The `CloudCall.digest` of the request; `nil` in a receipt of an earlier version, which did
-  /// not store it.
+  /// What the server compares with a repeated request; a storage returns it unchanged.
+  ///
+  /// `nil` in a receipt of an earlier version, which did not store it.
   public var digest: [UInt8]?
 
   /// Creates a receipt.

@@ -84,8 +84,8 @@ public struct ReadPlan: Hashable, Sendable {
   public var records: [ZoneRecords] = []
   /// The rows of records that the transaction inserts if there are none.
   ///
-  /// A storage may take them for absent. It must then fail with ``TransactionConflict`` if the
-  /// transaction ends without inserting one that it has read, or inserts one that exists, and read
+  /// A storage may assume that they are absent. It must then throw ``TransactionConflict`` if the
+  /// transaction inserts one that exists, or ends without inserting one that it has read, and read
   /// them when the transaction is run again.
   public var newRecords: [ZoneRecords] = []
   /// The references to records.

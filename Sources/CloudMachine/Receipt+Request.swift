@@ -2,9 +2,10 @@ import CloudProtocol
 import Records
 
 extension Receipt {
-  /// The receipt of a call that was carried out, with what a repeated call does not tell.
+  /// The receipt of a call that was carried out.
   ///
-  /// The fields of saved records are those of the request, which comes again with a repeated call.
+  /// Fields of saved records that have the values of the request are left out, because a repeated
+  /// call contains them again. The last byte of the digest is 1 if fields were left out, else 0.
   init(_ key: ReceiptKey, of call: AdmittedCall, reply: CloudReply) {
     let short = reply.omittingFields(of: call.request)
     self.init(

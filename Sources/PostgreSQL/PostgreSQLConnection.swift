@@ -13,7 +13,7 @@
     private var names: [String: String] = [:]
     /// The number of names that were given.
     private var nameCount = 0
-    /// What was sent and whose results were not read yet.
+    /// The steps that were sent and whose results have not been read.
     private var sent: [Step] = []
     private let patience: Duration
     /// Whether the server sent a warning since `run` began.
@@ -110,12 +110,12 @@
       handle.map { PQtransactionStatus($0) != PQTRANS_IDLE } ?? false
     }
 
-    /// Whether statements were sent whose results the next `run` reads.
+    /// Whether results of sent statements have not been read.
     package var hasUnreadResults: Bool { !sent.isEmpty }
 
-    /// Sends a statement, which the server runs while the caller goes on.
+    /// Sends a statement without waiting for its result.
     ///
-    /// The next `run` reads its result, and throws its error.
+    /// The next `run` reads the result, and throws its error.
     package func send(_ statement: PostgreSQLStatement) throws(PostgreSQLError) {
       guard let handle else { throw PostgreSQLError("the connection is closed") }
       try send(statement, on: handle)
@@ -124,8 +124,8 @@
 
     /// Runs statements in order in one round trip, and returns the rows of each.
     ///
-    /// After one that fails, or one of those that were sent before, the others are not run. Without
-    /// a transaction that was begun, all of them are one transaction.
+    /// If one of them, or one that was sent before, fails, the later ones are not run. Without a
+    /// transaction that was begun, all of them are one transaction.
     package func run(
       _ statements: [PostgreSQLStatement]
     ) throws(PostgreSQLError) -> [PostgreSQLRows] {

@@ -171,7 +171,7 @@ struct RepetitionTests {
   }
 
   /// Proves CS-139.
-  @Test("A receipt keeps no field that a repeated request tells, and its reply has all of them")
+  @Test("A receipt omits the fields of the request, and the repeated reply has all of them")
   func receiptsLeaveOutTheFieldsOfTheRequest() throws {
     let world = try World()
     _ = try world.modify([fresh("old", ["kept": .string("k"), "n": .int64(1), "gone": .int64(2)])])
@@ -195,14 +195,14 @@ struct RepetitionTests {
       return
     }
     #expect(kept.map { $0.value?.fields.keys } == [[], ["kept"], []])
-    // What others change later is not in the reply.
+    // The reply does not contain later changes.
     _ = try world.modify([try world.edit("a", ["n": .int64(9)])])
     _ = try world.modify([try world.edit("old", ["kept": .string("other")])])
     #expect(try world.ask(request, requestID: "1").result == answer)
   }
 
   /// Proves CS-139.
-  @Test("A receipt keeps whole records if the reply has not the values of the request")
+  @Test("A receipt keeps whole records if the reply differs from the request, or has files")
   func receiptsOfOtherRepliesAreWhole() throws {
     let world = try World()
     func check(_ name: String, _ request: ModifyRecords) throws {
@@ -231,6 +231,28 @@ struct RepetitionTests {
     _ = try world.modify([fresh("d", ["file": .asset(asset)])])
     let stored = FieldValue.asset(Asset(checksum: asset.checksum, size: asset.size))
     try check("a file", ModifyRecords(save: [try world.edit("d", ["file": stored])]))
+  }
+
+  /// Proves WS-110.
+  @Test("The digest of a request depends on every byte of a text, of any length")
+  func digestDependsOnEveryByte() throws {
+    let world = try World()
+    var texts = (0...70).map { String(repeating: "a", count: $0) }
+    texts += (0..<70).map { String(repeating: "a", count: $0) + "b" }
+    for place in 0..<70 {
+      texts.append(
+        String(repeating: "a", count: place) + "b" + String(repeating: "a", count: 69 - place))
+    }
+    var digests: Set<[UInt8]> = []
+    for (index, text) in Set(texts).enumerated() {
+      _ = try world.ask(
+        .modifyRecords(
+          ModifyRecords(save: [fresh("a", ["text": .string(text)])], policy: .allKeys)),
+        requestID: "\(index)")
+      let key = ReceiptKey(user: world.alice, device: "phone", requestID: "\(index)")
+      digests.insert(try #require(try world.storage.receipt(key)?.digest))
+    }
+    #expect(digests.count == Set(texts).count)
   }
 
   /// Proves CS-171.

@@ -61,6 +61,25 @@
       try other.close()
     }
 
+    @Test("A request saves records in many zones")
+    func manyZonesInOneRequest() throws {
+      let database = try TemporaryDatabase()
+      let storage = try PostgreSQLStorage(database.address, identity: 1)
+      try prepare(storage)
+      let zones = (1...60).map { ZoneID(name: "zone-\($0)") }
+      _ = try answer(.modifyZones(ModifyZones(save: zones)), 1, storage).get()
+      let saves = zones.map {
+        RecordSave(Record(id: RecordID(name: "n", zone: $0), type: "Note"))
+      }
+      let reply = try answer(.modifyRecords(ModifyRecords(save: saves)), 2, storage).get()
+      guard case .recordsModified(let saved, _) = reply else {
+        Issue.record("\(reply)")
+        return
+      }
+      #expect(saved.count == 60 && saved.allSatisfy { $0.error == nil })
+      try storage.close()
+    }
+
     private func id(_ number: Int) -> RecordID { RecordID(name: "n\(number)", zone: zone) }
 
     /// A request that saves many records, most of them without a change tag.

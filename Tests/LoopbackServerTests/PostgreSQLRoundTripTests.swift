@@ -111,7 +111,7 @@
       _ = try check(world.save(["first"]), 3)
       _ = try check(world.save(names), 2)
       _ = try check(world.save(["n1"]), 2)
-      // Many that are new are not looked for at first: two that fail, one that rolls back.
+      // At first without reading the records: two trips, and one for the rollback.
       _ = try check(world.save(names), 5)
       let ids = names.map { RecordID(name: $0, zone: world.zone) }
       _ = try check(.modifyRecords(ModifyRecords(delete: Array(ids.prefix(200)))), 2)

@@ -295,9 +295,8 @@ enum ClusterBenchmarks {
         setUp: {
           let cloud = try await Cloud(isBehindHTTP: true)
           guard let web = cloud.web else { throw ToolError("the server is not behind HTTP") }
-          let tokens =
-            "ckAPIToken=\(web.apiToken())&ckWebAuthToken=\(try web.webAuthToken(for: "alice"))"
-          return (cloud, web, try requests(port: web.port, tokens: tokens))
+          let requests = try requests(port: web.port, tokens: web.tokenQuery(for: "alice"))
+          return (cloud, web, requests)
         },
         body: { prepared in
           let (_, web, requests) = prepared

@@ -156,7 +156,7 @@ final class BenchServer: Sendable {
     let body = #"{"zoneID":{"zoneName":"Notes"},"records":[{"recordName":"\#(name)"}]}"#
     let target =
       "/database/1/\(Self.container)/development/private/records/lookup"
-      + "?ckAPIToken=\(web.apiToken())&ckWebAuthToken=\(try web.webAuthToken(for: account))"
+      + "?\(try web.tokenQuery(for: account))"
     return HTTPMessage.request(
       "POST", target, host: "127.0.0.1:\(port)", fields: "content-type: text/plain\r\n",
       body: Array(body.utf8))
@@ -199,6 +199,13 @@ extension SpikeNote {
         "isDone": .int64(Int64(isDone)),
         "lastModified": .date(Timestamp(secondsSinceReferenceDate: modified / 1000 - 978_307_200)),
       ])
+  }
+}
+
+extension LoopbackWebServer {
+  /// The query with the tokens of an account.
+  func tokenQuery(for account: String) throws -> String {
+    "ckAPIToken=\(apiToken())&ckWebAuthToken=\(try webAuthToken(for: account))"
   }
 }
 

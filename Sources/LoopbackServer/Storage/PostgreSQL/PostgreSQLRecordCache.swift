@@ -10,7 +10,7 @@
       case unknown
       /// No row, so that one can be inserted without a search.
       case absent
-      /// No row, as the request expects; only an insertion shows whether that is true.
+      /// Assumed to have no row; only an insertion shows whether that is true.
       case assumedAbsent
       case present(hasLinks: Bool, hasFiles: Bool)
 
@@ -60,7 +60,7 @@
       let id: ZoneID
       let database: DatabaseID
       var entries: [String: Entry] = [:]
-      /// The number of records that were taken for absent and not inserted since.
+      /// The number of records that were assumed to be absent and have not been inserted since.
       var assumed = 0
       /// Whether the transaction has read one of them.
       var hasReadAssumed = false
@@ -98,7 +98,7 @@
       return .some(entry.row)
     }
 
-    /// Takes records of which nothing is known for absent, as the request expects.
+    /// Assumes that records of which nothing is known are absent, as the request expects.
     mutating func assumeAbsent(_ group: ReadPlan.ZoneRecords) {
       let number = makeNumber(of: group.zone, in: group.database)
       let known = zones[number].entries.count
@@ -108,8 +108,8 @@
       zones[number].assumed += zones[number].entries.count - known
     }
 
-    /// Whether the transaction has read a record that was taken for absent, and has not inserted
-    /// all of its zone, so that its decisions may be wrong.
+    /// Whether the transaction has read a record that was assumed to be absent, and has not
+    /// inserted all such records of the zone, so that its decisions may be wrong.
     var dependsOnAssumption: Bool { zones.contains { $0.hasReadAssumed && $0.assumed > 0 } }
 
     /// Those of the names whose records are not known.

@@ -9,12 +9,12 @@
     public func foresee(_ plan: () -> ReadPlan) throws {
       let plan = plan()
       if plan.isReadOnly { readOnly() }
-      let new = assume(plan.newRecords)
+      let records = recordsToRead(by: plan)
       var list = Reads()
       try list.addDatabases(plan, rows, self)
       list.addAccounts(plan, rows)
       list.addZones(plan, rows)
-      list.addRecords(plan.records + new, plan.links, rows)
+      list.addRecords(records, plan.links, rows)
       list.addSubscriptions(plan, rows)
       list.addTypes(plan, rows)
       guard !list.statements.isEmpty else { return }

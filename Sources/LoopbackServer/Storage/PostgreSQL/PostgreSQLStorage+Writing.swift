@@ -75,16 +75,19 @@
       }
     }
 
-    /// What a commit has to write, as it is collected and sent.
+    /// Collects the changes of a commit and sends the statements that make them.
     private struct WriteList {
       let send: (PostgreSQLStatement) throws -> Void
       var mayFreeFiles = false
       private var databases: Set<DatabaseID> = []
       private var zones: Set<PostgreSQLRowCache.Key<ZoneID>> = []
       private var records: RecordWrites?
-      /// How many records the next statement writes: few at first, so that the database begins
-      /// soon, and then three times as many each time, which it takes while they are encoded.
+      /// The maximum number of records in the next statement.
+      ///
+      /// It is small at first, so that the database starts early. Later statements are larger: the
+      /// database needs about three times as long for a record as the server needs to encode it.
       private var size = 20
+      private static let mostSize = 5_000
 
       init(send: @escaping (PostgreSQLStatement) throws -> Void) { self.send = send }
 
@@ -107,7 +110,7 @@
           try endRecords()
           try name(row.id.zone, in: database)
           records = RecordWrites(zone: row.id.zone, database: database, most: size)
-          size *= 3
+          size = min(3 * size, Self.mostSize)
         }
         records?.append(row, replacing: stored)
         if stored.mayHoldFiles { mayFreeFiles = true }

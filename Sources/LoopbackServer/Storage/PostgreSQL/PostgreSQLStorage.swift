@@ -24,9 +24,9 @@
     private var locksNext: Set<DatabaseID> = []
     /// Whether the next plan that claims to be complete is not trusted: the last one was not.
     private var distrustsPlans = false
-    /// Whether the next transaction looks for the records that it expects to insert: one of them
-    /// may exist.
-    private var looksForNewRecords = false
+    /// Whether the next transaction reads the records that it expects to insert, because the last
+    /// one may have been wrong to assume that they are absent.
+    private var readsNewRecords = false
     /// The number of round trips of earlier connections.
     private var earlierRoundTrips = 0
     /// The number that `dataVersion()` returns, and the view of transactions that it stands for.
@@ -143,11 +143,11 @@
         if let fault = running?.fault { throw fault }
         try checkAssumption()
         try finish()
-        looksForNewRecords = false
+        readsNewRecords = false
         return value
       } catch {
         rollBack()
-        looksForNewRecords = (error as? PostgreSQLError)?.isConflict == true
+        readsNewRecords = (error as? PostgreSQLError)?.isConflict == true
         if (error as? PostgreSQLError)?.isLockTimeout == true { try? connection?.endAbandoned() }
         throw Self.translated(error)
       }
@@ -156,7 +156,7 @@
     private func finish() throws {
       guard let ended = running, ended.isBegun || !ended.pending.isEmpty else { return }
       let writes = try takePending()
-      // While the database is busy; nothing is read any more.
+      // Freed while the database still works; the transaction reads nothing more.
       rows = PostgreSQLRowCache()
       let results: [PostgreSQLRows]
       do {
@@ -184,36 +184,44 @@
     private func rollBack() {
       // The first exchange may have begun the transaction and failed.
       guard let connection, connection.isInTransaction else { return }
-      // A statement that was sent may have failed; those behind it in its exchange are not run.
+      // If a statement that was sent has failed, the database skips everything up to the next
+      // synchronization.
       if connection.hasUnreadResults { _ = try? connection.run([]) }
       if (try? connection.run([PostgreSQLStatement("ROLLBACK")])) == nil { drop() }
     }
 
-    /// The number of new records of a zone below which a look at them costs less than the rare
-    /// transaction that runs again because one exists.
+    /// The number of new records in a zone from which they are assumed to be absent.
+    ///
+    /// Reading fewer costs less than the rare transaction that runs again because one exists.
     private static let fewestAssumed = 32
 
-    /// Takes records that the transaction inserts for absent, and returns those that it must read.
-    func assume(_ groups: [ReadPlan.ZoneRecords]) -> [ReadPlan.ZoneRecords] {
-      if looksForNewRecords || running == nil { return groups }
-      return groups.filter { group in
-        guard group.names.count >= Self.fewestAssumed else { return true }
-        rows.records.assumeAbsent(group)
-        return false
+    /// The records that a plan reads, by zone; many new ones are assumed to be absent instead.
+    func recordsToRead(by plan: ReadPlan) -> [ReadPlan.ZoneRecords] {
+      var groups = plan.records
+      for group in plan.newRecords {
+        let place = groups.firstIndex { $0.zone == group.zone && $0.database == group.database }
+        if !readsNewRecords, running != nil, group.names.count >= Self.fewestAssumed {
+          rows.records.assumeAbsent(group)
+        } else if let place {
+          groups[place].names += group.names
+        } else {
+          groups.append(group)
+        }
       }
+      return groups
     }
 
-    /// Has the transaction run again if it read a record that was taken for absent and did not
-    /// insert it, so that nothing shows whether it exists.
+    /// Makes the transaction run again if it depends on the absence of a record that it did not
+    /// insert: only an insertion shows whether the record exists.
     private func checkAssumption() throws {
       guard rows.records.dependsOnAssumption else { return }
       throw PostgreSQLError(
-        state: "40001", "records were not inserted that were taken for absent")
+        state: "40001", "records that were assumed to be absent were not inserted")
     }
 
-    /// Sends the changes of a request, which the database makes while the caller goes on.
+    /// Sends the changes of a request; the database applies them while the caller continues.
     ///
-    /// Those before the first read are sent with the next read or the end.
+    /// Changes before the first read are sent with the next read or at the end.
     public func commit(_ changes: [StorageChange]) throws {
       guard running != nil else { return try transaction { try commit(changes) } }
       noteChange()
