@@ -69,7 +69,10 @@ extension Record {
   }
 
   /// The bytes that the record counts toward a quota, including its files.
-  package var storedByteCount: Int {
+  package var storedByteCount: Int { storedByteCount(withoutFiles: byteCount) }
+
+  /// The same for a record whose `byteCount` is known.
+  func storedByteCount(withoutFiles byteCount: Int) -> Int {
     fields.reduce(byteCount) { sum, element in
       element.field.value.assets.reduce(sum) {
         let (total, isTooMuch) = $0.addingReportingOverflow(max(0, $1.size))

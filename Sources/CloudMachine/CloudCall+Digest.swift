@@ -76,7 +76,7 @@ extension ByteWriter {
       writer.write(change.key)
       writer.write(optional: change.field) { writer, field in
         writer.write(field.isEncrypted)
-        writer.write(field.value.withoutReceipts)
+        writer.write(field.value.holdsAssets ? field.value.withoutReceipts : field.value)
       }
     }
     switch save.parent {
@@ -96,9 +96,8 @@ extension FieldValue {
   fileprivate var withoutReceipts: FieldValue {
     switch self {
     case .asset(let asset): .asset(Asset(checksum: asset.checksum, size: asset.size))
-    case .list(let values) where values.first?.kind == .asset:
-      .list(values.map(\.withoutReceipts))
-    case .string, .int64, .double, .date, .bytes, .reference, .location, .list: self
+    case .list(let values): .list(values.map(\.withoutReceipts))
+    case .string, .int64, .double, .date, .bytes, .reference, .location: self
     }
   }
 }

@@ -31,8 +31,8 @@ extension CloudMachine {
     _ request: ModifyRecords, _ context: RequestContext
   ) throws -> (CloudReply, WriteTransaction) {
     try refuseAsAWhole(request)
-    let parts = ZonePart.parts(of: request)
-    for part in parts { try refuseDuplicates(in: part, of: request) }
+    var parts = ZonePart.parts(of: request)
+    for index in parts.indices { try parts[index].findPositions(in: request) }
     var transaction = WriteTransaction()
     var saved: [ItemResult<RecordID, Record>?] = Array(repeating: nil, count: request.save.count)
     var deleted: [ItemResult<RecordID, Done>?] = Array(repeating: nil, count: request.delete.count)
@@ -48,7 +48,8 @@ extension CloudMachine {
           saves: part.saves.map { access.inward(request.save[$0]) },
           deletes: part.deletes.map { access.inward(request.delete[$0]) },
           deleteTags: request.deleteTags.isEmpty ? [:] : access.inward(request.deleteTags),
-          policy: request.policy, isAtomic: request.isAtomic && access.zone.id != .default,
+          positions: part.positions, policy: request.policy,
+          isAtomic: request.isAtomic && access.zone.id != .default,
           access: access, spent: transaction[home].database.byteCount)
         outcome = access.outward(try batch.apply(to: &transaction))
       }
@@ -81,17 +82,6 @@ extension CloudMachine {
           + "may hold; send it in parts")
     }
   }
-
-  private func refuseDuplicates(in part: ZonePart, of request: ModifyRecords) throws {
-    var seen = Set<String>(minimumCapacity: part.saves.count + part.deletes.count)
-    for index in part.saves where !seen.insert(request.save[index].id.name).inserted {
-      throw Refusal(.invalidArguments, "the same record can't be saved twice in one request")
-    }
-    for index in part.deletes where !seen.insert(request.delete[index].name).inserted {
-      throw Refusal(
-        .invalidArguments, "a record can't be deleted twice, or saved and deleted, in one request")
-    }
-  }
 }
 
 /// The items of a request in one zone, by their positions in the request.
@@ -99,6 +89,26 @@ struct ZonePart {
   var zone: ZoneID
   var saves: [Int] = []
   var deletes: [Int] = []
+  /// The positions of saved records in `saves`, by name.
+  private(set) var positions: [String: Int] = [:]
+
+  /// Finds the positions of saved records; throws if a record is named twice.
+  mutating func findPositions(in request: ModifyRecords) throws {
+    positions.reserveCapacity(saves.count)
+    for (position, index) in saves.enumerated()
+    where positions.updateValue(position, forKey: request.save[index].id.name) != nil {
+      throw Refusal(.invalidArguments, "the same record can't be saved twice in one request")
+    }
+    var deleted: Set<String> = []
+    for index in deletes {
+      let name = request.delete[index].name
+      guard positions[name] == nil, deleted.insert(name).inserted else {
+        throw Refusal(
+          .invalidArguments,
+          "a record can't be deleted twice, or saved and deleted, in one request")
+      }
+    }
+  }
 
   /// The parts of `request`, in the order in which it first names their zones.
   static func parts(of request: ModifyRecords) -> [ZonePart] {

@@ -16,8 +16,22 @@ struct MemoryZone {
 }
 
 extension MemoryStorage.State {
+  /// Applies changes in place; the records of one zone are mostly together.
+  mutating func apply(_ changes: [StorageChange]) {
+    var index = 0
+    while index < changes.count {
+      if case .putRecord(let row, let database) = changes[index] {
+        index = databases[database, default: MemoryDatabase()].put(
+          changes, from: index, in: database, row.id.zone, &files)
+      } else {
+        apply(changes[index])
+        index += 1
+      }
+    }
+  }
+
   /// Applies one change in place.
-  mutating func apply(_ change: StorageChange) {
+  private mutating func apply(_ change: StorageChange) {
     switch change {
     case .putAccount(let row):
       if let old = accounts.updateValue(row, forKey: row.user) { usersByName[old.name] = nil }
@@ -27,12 +41,10 @@ extension MemoryStorage.State {
       databases[database, default: MemoryDatabase()].zones[row.id, default: MemoryZone()].row = row
     case .removeZone(let zone, let database):
       databases[database]?.remove(zone)
-    case .putRecord(let row, let database):
-      let old = databases[database, default: MemoryDatabase()].put(row)
-      replaceFiles(of: old?.record, with: row.record)
+    case .putRecord: break  // See `apply(_:)`.
     case .removeRecords(let zone, let database):
       for record in databases[database]?.zones[zone]?.records.live ?? [] {
-        replaceFiles(of: record, with: nil)
+        files.replaceFiles(of: record, with: nil)
       }
       databases[database]?.removeRecords(of: zone)
     case .removeTombstones(let zone, let database, let sequence):
@@ -55,15 +67,28 @@ extension MemoryStorage.State {
 }
 
 extension MemoryDatabase {
-  /// Stores `row` and returns the row that it replaces.
-  mutating func put(_ row: RecordRow) -> RecordRow? {
-    let old = zones[row.id.zone, default: MemoryZone()].records.put(row)
-    if let record = old?.record { unlink(record) }
-    guard let record = row.record else { return old }
-    for link in record.links {
-      links[link.target, default: []].insert(RecordLink(holder: record.id, kind: link.kind))
+  /// Stores the records of a zone that come next in `changes` of the database `id`; returns the
+  /// index of the first other change.
+  mutating func put(
+    _ changes: [StorageChange], from start: Int, in id: DatabaseID, _ zone: ZoneID,
+    _ files: inout MemoryFiles
+  ) -> Int {
+    var records = MemoryRecords()
+    swap(&records, &zones[zone, default: MemoryZone()].records)
+    defer { zones[zone]?.records = records }
+    var index = start
+    while index < changes.count, case .putRecord(let row, id) = changes[index],
+      row.id.zone == zone
+    {
+      let old = records.put(row)?.record
+      if let old { unlink(old) }
+      for link in row.record?.links ?? [] {
+        links[link.target, default: []].insert(RecordLink(holder: row.id, kind: link.kind))
+      }
+      files.replaceFiles(of: old, with: row.record)
+      index += 1
     }
-    return old
+    return index
   }
 
   mutating func remove(_ zone: ZoneID) {

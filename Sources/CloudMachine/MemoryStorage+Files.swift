@@ -18,9 +18,9 @@ struct MemoryFiles {
     if let old = uploads.removeValue(forKey: receipt) { release(old.checksum) }
   }
 
-  mutating func hold(_ checksum: String) { uses[checksum, default: 0] += 1 }
+  private mutating func hold(_ checksum: String) { uses[checksum, default: 0] += 1 }
 
-  mutating func release(_ checksum: String) {
+  private mutating func release(_ checksum: String) {
     let left = (uses[checksum] ?? 0) - 1
     if left > 0 {
       uses[checksum] = left
@@ -29,15 +29,13 @@ struct MemoryFiles {
       contents[checksum] = nil
     }
   }
-}
 
-extension MemoryStorage.State {
   /// Updates the reference counts when a record replaces another.
   ///
   /// The new ones are counted first, so that a file in both never seems unused.
   mutating func replaceFiles(of old: Record?, with new: Record?) {
-    for checksum in new?.assetChecksums ?? [] { files.hold(checksum) }
-    for checksum in old?.assetChecksums ?? [] { files.release(checksum) }
+    for checksum in new?.assetChecksums ?? [] { hold(checksum) }
+    for checksum in old?.assetChecksums ?? [] { release(checksum) }
   }
 }
 

@@ -72,7 +72,7 @@ public final class MemoryStorage: CloudStorage {
       let value = try body()
       if let fault { throw fault }
       before = nil
-      for change in unapplied { state.apply(change) }
+      state.apply(unapplied)
       return value
     } catch {
       if let before { state = before }
@@ -86,7 +86,7 @@ public final class MemoryStorage: CloudStorage {
     if isInTransaction {
       unapplied += changes
     } else {
-      for change in changes { state.apply(change) }
+      state.apply(changes)
     }
   }
 
@@ -95,15 +95,17 @@ public final class MemoryStorage: CloudStorage {
   /// Keeping the old state for a rollback makes the next write copy, so it is kept only when a
   /// transaction reads after a commit.
   var current: State {
-    applyCommitted()
-    return state
+    _read {
+      applyCommitted()
+      yield state
+    }
   }
 
   /// Applies the committed changes to `state`.
   func applyCommitted() {
     if unapplied.isEmpty { return }
     if before == nil { before = state }
-    for change in unapplied { state.apply(change) }
+    state.apply(unapplied)
     unapplied = []
   }
 }

@@ -102,7 +102,7 @@ extension Record {
 
 extension FieldValue {
   /// Whether the value is an asset or a list of assets.
-  fileprivate var holdsAssets: Bool {
+  var holdsAssets: Bool {
     switch self {
     case .asset: true
     case .list(let values): values.first?.kind == .asset

@@ -96,7 +96,7 @@ extension RecordBatch {
       return .failure(CloudError(.invalidArguments, "a new share must say what it shares"))
     }
     asked.currentParticipant = nil
-    if let root = asked.root, stored == nil, savePositions[root] == nil {
+    if let root = asked.root, stored == nil, savePosition(of: root) == nil {
       return .failure(
         CloudError(.invalidArguments, "a new share must be saved together with its root record"))
     }

@@ -73,7 +73,7 @@ extension RecordBatch {
   /// Whether this request saves `id`: then the record is not deleted by a cascade; instead the save
   /// fails because its target is missing.
   private func savesHolding(_ id: RecordID) -> Bool {
-    savePositions[id].map { holds($0) } ?? false
+    savePosition(of: id).map { holds($0) } ?? false
   }
 
   /// The items that are invalid together with `removals`.
@@ -110,7 +110,7 @@ extension RecordBatch {
   private mutating func fault(
     of target: RecordID, _ kind: RecordLink.Kind, _ gone: Set<RecordID>
   ) throws -> CloudError? {
-    if let position = savePositions[target] {
+    if let position = savePosition(of: target) {
       if isAtomic || holds(position) { return nil }
       if saves[position].stored == nil {
         if saves[position].error?.code == .quotaExceeded { return saves[position].error }

@@ -7,9 +7,10 @@ extension RecordBatch {
   mutating func judgeEachSave(spent: Int) throws {
     var spent = spent
     var schema = Schema(context)
+    let names = context.names
     for (index, item) in saves.enumerated() {
       let error =
-        try faultOfForm(item.save) ?? faultOfPlace(item) ?? faultOfVersion(item)
+        try faultOfForm(item.save, names) ?? faultOfPlace(item) ?? faultOfVersion(item)
         ?? redeemAssets(of: &item.save, stored: item.stored) ?? schema.fault(of: item.save)
       if let error {
         item.error = error
@@ -29,17 +30,19 @@ extension RecordBatch {
       for link in item.links {
         holders[link.target, default: []].append((index, link.kind))
       }
-      let growth = merged.storedByteCount - (item.stored?.storedByteCount ?? 0)
-      item.error = faultOfSize(merged) ?? faultOfQuota(growth: growth, spent: spent)
-      if item.error == nil { spent += growth }
+      let byteCount = merged.byteCount
+      item.growth =
+        merged.storedByteCount(withoutFiles: byteCount) - (item.row?.record?.storedByteCount ?? 0)
+      item.error = faultOfSize(byteCount) ?? faultOfQuota(growth: item.growth, spent: spent)
+      if item.error == nil { spent += item.growth }
     }
     // An existing record may contain fields that its type's row does not list.
     bringsTypes = schema.bringsNews || saves.contains { $0.stored != nil }
   }
 
   /// The error of an invalid save, regardless of the stored record.
-  private func faultOfForm(_ save: RecordSave) throws -> CloudError? {
-    if let error = try faultOfName(save) { return error }
+  private func faultOfForm(_ save: RecordSave, _ names: NameRules) throws -> CloudError? {
+    if let error = try faultOfName(save, names) { return error }
     let isShare = save.type == ShareDetails.recordType
     if isShare {
       if let error = faultOfShareForm(save) { return error }
@@ -47,7 +50,7 @@ extension RecordBatch {
       // A save without a type refers to an existing record; the version check finds out whether it
       // exists.
       if !save.type.isEmpty || save.changeTag == nil,
-        let error = context.names.faultOfRecordType(save.type)
+        let error = names.faultOfRecordType(save.type)
       {
         return error
       }
@@ -57,7 +60,7 @@ extension RecordBatch {
       }
     }
     for change in save.changes where !(isShare && NameRules.shareKeys.contains(change.key)) {
-      if let error = context.names.faultOfFieldKey(change.key) { return error }
+      if let error = names.faultOfFieldKey(change.key) { return error }
     }
     for change in save.changes {
       guard let field = change.field else { continue }
@@ -70,6 +73,11 @@ extension RecordBatch {
   }
 
   private func fault(of field: Field, _ key: String) -> CloudError? {
+    switch field.value {
+    case .string, .int64, .double, .date, .bytes:
+      if !field.isEncrypted { return nil }
+    case .reference, .location, .asset, .list: break
+    }
     if let fault = field.value.faultOfContent {
       return CloudError(.invalidArguments, "the field '\(key)' holds \(fault)")
     }
@@ -145,11 +153,11 @@ extension RecordBatch {
     return record
   }
 
-  private func faultOfSize(_ record: Record) -> CloudError? {
-    guard record.byteCount > context.limits.recordBytes else { return nil }
+  private func faultOfSize(_ byteCount: Int) -> CloudError? {
+    guard byteCount > context.limits.recordBytes else { return nil }
     return CloudError(
       .limitExceeded,
-      "record too large: \(record.byteCount) bytes, at most \(context.limits.recordBytes)")
+      "record too large: \(byteCount) bytes, at most \(context.limits.recordBytes)")
   }
 
   /// The error of a save that exceeds the account's quota by growing the database; others are

@@ -44,7 +44,7 @@ extension RecordBatch {
       guard let details = saves[index].merged?.sharing, let root = details.root else { continue }
       plan.put(id, in: id.name)
       guard saves[index].stored == nil else { continue }
-      if !isAtomic, let position = savePositions[root], !holds(position) {
+      if !isAtomic, let position = savePosition(of: root), !holds(position) {
         faults.append((index, .rootNotSaved))
         continue
       }
@@ -126,7 +126,7 @@ extension RecordBatch {
         found = share
         break
       }
-      if isSaved(here), let position = savePositions[here] {
+      if isSaved(here), let position = savePosition(of: here) {
         current = saves[position].merged?.parent
       } else {
         current = try row(here)?.record?.parent
@@ -147,7 +147,7 @@ extension RecordBatch {
     return try row(share)?.record?.sharing?.root == id ? name : nil
   }
 
-  private func isSaved(_ id: RecordID) -> Bool { savePositions[id].map { holds($0) } ?? false }
+  private func isSaved(_ id: RecordID) -> Bool { savePosition(of: id).map { holds($0) } ?? false }
 
   /// The row of `id` before this request, regardless of access.
   mutating func row(_ id: RecordID) throws -> RecordRow? {

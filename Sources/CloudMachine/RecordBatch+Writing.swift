@@ -10,12 +10,15 @@ extension RecordBatch {
     var pages = Pages(zone: zone, changeSet: transaction[home], context: context)
     var saved: [ItemResult<RecordID, Record>.Outcome] = []
     saved.reserveCapacity(saves.count)
+    let parents = parentsThatChange(besides: removals)
     for item in saves {
-      guard item.error == nil, let merged = item.merged else {
+      // Taken out, so that it is changed and not copied.
+      guard item.error == nil, let merged = item.merged.take() else {
         saved.append(.failure(item.error ?? CloudError(.internalError, "the save was not judged")))
         continue
       }
-      saved.append(.success(pages.save(merged, over: item, plan.share(of: merged.id))))
+      let share = plan.share(of: item.save.id)
+      saved.append(.success(pages.save(merged, over: item, share)))
     }
     for removal in removals {
       guard let row = try context.storage.record(removal.id, in: access.home) else { continue }
@@ -25,7 +28,6 @@ extension RecordBatch {
       guard let user = access.requester?.user else { continue }
       try pages.leave(try context.storage.record(item.id, in: access.home), user)
     }
-    let parents = parentsThatChange(besides: removals)
     for move in plan.moves {
       pages.move(
         try context.storage.record(move.id, in: access.home), to: move.share,
@@ -56,7 +58,7 @@ extension RecordBatch {
     var parents: [RecordID] = []
     for item in saves where item.error == nil {
       guard let parent = item.merged?.parent, !parents.contains(parent),
-        !(savePositions[parent].map { saves[$0].error == nil } ?? false),
+        !(savePosition(of: parent).map { saves[$0].error == nil } ?? false),
         !removals.contains(where: { $0.id == parent })
       else { continue }
       parents.append(parent)
@@ -100,11 +102,12 @@ private struct Pages {
   }
 
   mutating func save(
-    _ merged: Record, over item: RecordBatch.PendingSave, _ share: String?
+    _ merged: consuming Record, over item: RecordBatch.PendingSave, _ share: String?
   ) -> Record {
     let sequence = changeSet.nextSequence()
     var record = merged
     record.stamp(sequence, changeSet.time, context)
+    if record.sharing == nil { record.share = share.map { RecordID(name: $0, zone: zone.id) } }
     if let details = record.sharing {
       let old = item.stored?.sharing
       changes.append(
@@ -118,9 +121,7 @@ private struct Pages {
       }
     }
     put(record, at: sequence, in: share, over: item.row)
-    let growth = record.storedByteCount - (item.row?.record?.storedByteCount ?? 0)
-    grow(growth)
-    if record.sharing == nil { record.share = share.map { RecordID(name: $0, zone: zone.id) } }
+    grow(item.growth)
     changeSet.note(ChangeSet.RecordEvent(before: item.stored, after: record))
     return record
   }

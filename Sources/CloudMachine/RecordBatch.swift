@@ -19,6 +19,8 @@ struct RecordBatch {
     /// The resulting record, without change tag and stamps; `nil` when the save is invalid.
     var merged: Record?
     var links: [(target: RecordID, kind: RecordLink.Kind)] = []
+    /// The bytes by which the save makes the database larger.
+    var growth = 0
     var error: CloudError?
 
     init(_ save: RecordSave, row: RecordRow?, stored: Record?) {
@@ -55,8 +57,8 @@ struct RecordBatch {
   var context: RequestContext { access.context }
   var saves: [PendingSave]
   var deletes: [PendingDelete]
-  /// The positions of records in `saves`.
-  let savePositions: [RecordID: Int]
+  /// The positions of records in `saves`, by name.
+  private let positions: [String: Int]
   /// The saves that refer to a record.
   var holders: [RecordID: [(position: Int, kind: RecordLink.Kind)]] = [:]
   /// A cache of the stored references to a record.
@@ -74,11 +76,13 @@ struct RecordBatch {
   /// the database.
   init(
     saves: [RecordSave], deletes: [RecordID], deleteTags: [RecordID: ChangeTag] = [:],
-    policy: SavePolicy, isAtomic: Bool, access: ZoneAccess, spent: Int
+    positions: [String: Int] = [:], policy: SavePolicy, isAtomic: Bool, access: ZoneAccess,
+    spent: Int
   ) throws {
     self.policy = policy
     self.isAtomic = isAtomic
     self.access = access
+    self.positions = positions
     self.saves = try saves.map {
       let row = try access.context.storage.record($0.id, in: access.home)
       let item = PendingSave($0, row: row, stored: try access.record($0.id, at: row))
@@ -92,9 +96,6 @@ struct RecordBatch {
     self.deletes = try deletes.map {
       PendingDelete(id: $0, stored: try access.record($0), changeTag: deleteTags[$0])
     }
-    var positions = [RecordID: Int](minimumCapacity: saves.count)
-    for position in saves.indices { positions[saves[position].id] = position }
-    savePositions = positions
     try judgeEachSave(spent: spent)
     try judgeEachDelete()
   }
@@ -105,6 +106,11 @@ struct RecordBatch {
     let failed = saves.contains { $0.error != nil } || deletes.contains { $0.error != nil }
     guard !(isAtomic && failed) else { return failedOutcome() }
     return try write(removals, to: &transaction)
+  }
+
+  /// The position of a record in `saves`; `nil` if it is not saved.
+  func savePosition(of id: RecordID) -> Int? {
+    id.zone == zone.id ? positions[id.name] : nil
   }
 
   /// The outcome of a failed atomic batch: invalid items keep their error, all others fail with

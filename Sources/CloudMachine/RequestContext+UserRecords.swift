@@ -31,7 +31,7 @@ extension RequestContext {
 
 extension RecordBatch {
   /// The error if a record with this name and type cannot be saved; `nil` when it can.
-  func faultOfName(_ save: RecordSave) throws -> CloudError? {
+  func faultOfName(_ save: RecordSave, _ names: NameRules) throws -> CloudError? {
     if try context.namesUserRecord(save.id) {
       if save.id.name == context.account?.user.rawValue { return nil }
       return CloudError(.permissionFailure, "an account can save only its own user record")
@@ -41,7 +41,7 @@ extension RecordBatch {
         .permissionFailure,
         "records of the type Users are created by the system; fetch the one of the account")
     }
-    return context.names.faultOfRecordName(save.id.name)
+    return names.faultOfRecordName(save.id.name)
   }
 
   /// The error if `id` is a user record, which cannot be deleted.

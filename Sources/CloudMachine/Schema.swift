@@ -18,7 +18,7 @@ struct Schema {
   mutating func fault(of save: RecordSave) throws -> CloudError? {
     guard context.limits.fixesFieldKinds, !save.type.hasPrefix("cloudkit.") else { return nil }
     var row: RecordTypeRow
-    var isNew = false
+    var (isNew, isChanged) = (false, false)
     if let known = try known(save.type) {
       row = known
     } else if save.type == RequestContext.userRecordType {
@@ -31,7 +31,6 @@ struct Schema {
       }
       row = RecordTypeRow(id: id(of: save.type))
       isNew = true
-      bringsNews = true
     }
     for change in save.changes {
       guard let field = change.field else { continue }
@@ -39,7 +38,7 @@ struct Schema {
         if let error = field.fault(as: shape, change.key, save.type) { return error }
         guard shape.kind == .list, shape.element == nil, let found = field.shape else { continue }
         row[change.key]?.shape = found
-        bringsNews = true
+        isChanged = true
       } else {
         if !isNew, try mustStayAsItIs() {
           return CloudError(
@@ -54,10 +53,13 @@ struct Schema {
         }
         row[change.key] = FieldRow(
           key: change.key, shape: shape, indexes: row[change.key]?.indexes ?? .all)
-        bringsNews = true
+        isChanged = true
       }
     }
-    types[save.type] = row
+    if isNew || isChanged {
+      bringsNews = true
+      types[save.type] = row
+    }
     return nil
   }
 

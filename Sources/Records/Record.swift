@@ -116,12 +116,16 @@ public struct Record: Hashable, Sendable, Codable {
     set { change { $0.sharing = newValue } }
   }
 
+  /// Changes the relations; what stays the same is not copied.
   private mutating func change(_ body: (inout RecordRelations) -> Void) {
-    var new = contents.relations.value ?? RecordRelations()
-    body(&new)
+    let old = contents.relations.value
+    var changed = old ?? RecordRelations()
+    body(&changed)
+    let new = RecordRelations(
+      parent: changed.parent, share: changed.share, sharing: changed.sharing)
+    guard new != old else { return }
     makeUnique()
-    contents.relations = Boxed(
-      RecordRelations(parent: new.parent, share: new.share, sharing: new.sharing))
+    contents.relations = Boxed(new)
   }
 
   /// What the record counts toward the size limits, in bytes.

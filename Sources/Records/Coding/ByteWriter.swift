@@ -17,16 +17,12 @@ public struct ByteWriter: Sendable {
 
   /// Appends eight bytes, least significant first.
   public mutating func write(fixed value: UInt64) {
-    for shift in stride(from: UInt64(0), to: 64, by: 8) {
-      bytes.append(UInt8(truncatingIfNeeded: value >> shift))
-    }
+    withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
   }
 
   /// Appends four bytes, least significant first.
   public mutating func write(fixed value: UInt32) {
-    for shift in stride(from: UInt32(0), to: 32, by: 8) {
-      bytes.append(UInt8(truncatingIfNeeded: value >> shift))
-    }
+    withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
   }
 
   /// Appends the bits of `value`, so that it is read back the same.
