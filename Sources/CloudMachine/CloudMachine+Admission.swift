@@ -137,8 +137,7 @@ extension CloudMachine {
       return (reply, WriteTransaction(changeSet))
     case .acceptShares(let urls): return try acceptShares(urls, context)
     case .uploadAsset(let request):
-      let (reply, changeSet) = try uploadAsset(request, context, requestID: requestID)
-      return (reply, WriteTransaction(changeSet))
+      return try uploadAsset(request, context, requestID: requestID)
     case .fetchCurrentUser, .fetchDatabaseChanges, .fetchZoneChanges, .fetchZones, .fetchRecords,
       .fetchSubscriptions, .queryRecords, .resolveShares, .findUsers, .downloadAsset:
       throw Refusal(.internalError, "a read came where a change was meant")

@@ -43,7 +43,7 @@ extension CloudMachine {
   /// Stores a file's content and returns the receipt with which a save may put it into a record.
   func uploadAsset(
     _ request: UploadAsset, _ context: RequestContext, requestID: String
-  ) throws -> (CloudReply, ChangeSet) {
+  ) throws -> (CloudReply, WriteTransaction) {
     guard let user = context.account?.user else {
       throw Refusal(.notAuthenticated, "no account is signed in")
     }
@@ -55,17 +55,15 @@ extension CloudMachine {
         "the file holds \(request.content.count) bytes, more than the \(limits.assetBytes) that "
           + "one may hold")
     }
-    var changeSet = ChangeSet(try context.databaseRow(), now: context.now)
-    // The save checks the quota exactly; this only rejects files that could never be saved.
+    // The save checks the quota exactly; this only rejects files that could never be saved. Without
+    // a quota the database's row is not read, so no other request waits while the file is stored.
     if context.database.scope == .private, let quota = context.account?.quota,
-      request.content.count > max(0, quota - changeSet.database.byteCount)
+      request.content.count > max(0, quota - (try context.databaseRow().byteCount))
     {
       throw Refusal(
         .quotaExceeded, "the account's storage is full; delete something or raise the quota")
     }
-    for receipt in try context.storage.uploads(through: context.uploadHorizon, limit: 100) {
-      changeSet.append(.removeUpload(receipt))
-    }
+    let old = try context.storage.uploads(through: context.uploadHorizon, limit: 100)
     let upload = UploadRow(
       receipt: "", user: user,
       recordType: RecordTypeID(
@@ -75,10 +73,11 @@ extension CloudMachine {
       size: request.content.count, time: context.now)
     let named = try upload.named(
       storage: context.storage.identity(), device: context.device, requestID: requestID)
-    changeSet.append(.putUpload(named, content: request.content))
+    let asset = Asset(checksum: named.checksum, size: named.size, receipt: named.receipt)
     return (
-      .assetUploaded(
-        Asset(checksum: named.checksum, size: named.size, receipt: named.receipt)), changeSet
+      .assetUploaded(asset),
+      WriteTransaction(
+        old.map { .removeUpload($0) } + [.putUpload(named, content: request.content)])
     )
   }
 

@@ -142,9 +142,14 @@ extension CloudStorage {
 public struct TransactionConflict: Error {
   /// The error for the client.
   public var error: CloudError
+  /// What the operator of the server may read besides; `nil` if that is no more than the client.
+  public var reason: String?
 
   /// Creates a conflict.
-  public init(error: CloudError) { self.error = error }
+  public init(error: CloudError, reason: String? = nil) {
+    self.error = error
+    self.reason = reason
+  }
 }
 
 /// A key of 128 bits.

@@ -10,6 +10,8 @@ import Records
 struct WriteTransaction {
   /// One change set for each database.
   private(set) var changeSets: [ChangeSet] = []
+  /// Changes that belong to no database.
+  private var others: [StorageChange] = []
   /// The zone rows after this request's changes, for its later parts.
   private var zones: [ZoneKey: ZoneRow] = [:]
   /// The share records after this request's changes.
@@ -30,6 +32,9 @@ struct WriteTransaction {
 
   /// Creates a transaction with one change set.
   init(_ changeSet: ChangeSet) { changeSets = [changeSet] }
+
+  /// Creates a transaction with changes that belong to no database.
+  init(_ changes: [StorageChange]) { others = changes }
 
   /// The change set at `position`.
   subscript(position: Int) -> ChangeSet {
@@ -77,7 +82,7 @@ struct WriteTransaction {
 
   /// Commits all changes to `storage` at once.
   func commit(to storage: any CloudStorage) throws {
-    let changes = changeSets.flatMap(\.changes)
+    let changes = others + changeSets.flatMap(\.changes)
     if !changes.isEmpty { try storage.commit(changes) }
   }
 }

@@ -111,7 +111,8 @@ extension LoopbackServer {
   private func exportLines(to write: ([UInt8]) throws -> Void) throws {
     var failure: (any Error)?
     do {
-      try executor.inspect { _, storage in
+      // Lines that were written can't be taken back.
+      try executor.inspect(runsAgain: false) { _, storage in
         try withoutActuallyEscaping(write) { write in
           var writer = ArchiveWriter(storage) { line in
             do { try write(line) } catch {

@@ -76,12 +76,15 @@ extension LoopbackServer {
   /// One push of each subscription of an account in a container, for a device that may have missed
   /// some.
   ///
+  /// If it is the account's first device here, no pushes are sent for earlier changes.
+  ///
   /// - Throws: `networkFailure` after the server was closed, and errors of the storage.
   package func pushes(
     ofSubscriptionsOf account: String, container: String, _ environment: CloudEnvironment
   ) throws(CloudError) -> [CloudPush] {
     try executor.inspect { _, storage in
       guard let user = try storage.account(named: account)?.user else { return [] }
+      try executor.watch(account, storage)
       return try DatabaseScope.allCases.flatMap { scope in
         let home = DatabaseID(
           container: container, environment: environment, scope: scope, owner: user)

@@ -37,12 +37,7 @@
     package init(_ address: String, patience: Duration) throws(PostgreSQLError) {
       self.patience = patience
       warning.initialize(to: 0)
-      let limit = max(1, Int(patience / .milliseconds(1)))
       let parameters = [
-        (
-          "options",
-          "-c idle_in_transaction_session_timeout=\(limit) -c lock_timeout=\(max(1, limit / 2))"
-        ),
         ("connect_timeout", "10"), ("target_session_attrs", "read-write"),
         ("application_name", "cloudsync"), ("dbname", address), ("client_encoding", "UTF8"),
       ]
@@ -53,14 +48,35 @@
           cloudsync_note_warnings(handle, warning)
           PQsetnonblocking(handle, 1)
           PQenterPipelineMode(handle)
-          return
+          do throws(PostgreSQLError) {
+            try setLimits(of: handle)
+            return
+          } catch { messages.append(Substring(error.description)) }
+        } else {
+          let message = handle.map { String(cString: PQerrorMessage($0)) } ?? "no memory"
+          // Advice is on lines that begin with a space.
+          messages += message.split(separator: "\n").filter { $0.first?.isWhitespace == false }
         }
-        let message = handle.map { String(cString: PQerrorMessage($0)) } ?? "no memory"
-        // Advice is on lines that begin with a space.
-        messages += message.split(separator: "\n").filter { $0.first?.isWhitespace == false }
         close()
       }
       throw PostgreSQLError(messages.joined(separator: "; "))
+    }
+
+    /// Sets the time limits of a new connection, unless its address has options of its own.
+    ///
+    /// Not as options of the connection, which a pool in between may not pass on.
+    private func setLimits(of handle: OpaquePointer) throws(PostgreSQLError) {
+      let options = PQoptions(handle).map { String(cString: $0) } ?? ""
+      guard options.isEmpty else { return }
+      let limit = max(1, Int(patience / .milliseconds(1)))
+      _ = try run([
+        PostgreSQLStatement(
+          """
+          SELECT set_config('idle_in_transaction_session_timeout', $1, false),
+            set_config('lock_timeout', $2, false)
+          """, [.text("\(limit)"), .text("\(max(1, limit / 2))")])
+      ])
+      roundTrips = 0
     }
 
     /// The parameters that select each of the hosts of an address; none for an address with one.
@@ -174,7 +190,7 @@
           SELECT pg_terminate_backend(pid) FROM pg_stat_activity
           WHERE datname = current_database() AND usename = current_user
             AND application_name = current_setting('application_name') AND xact_start IS NOT NULL
-            AND state = 'active' AND wait_event = 'ClientRead'
+            AND state = 'active' AND wait_event IN ('ClientRead', 'ClientWrite')
             AND state_change < clock_timestamp() - $1 * interval '1 millisecond'
           """, [.integer(Int64(patience / .milliseconds(1)))])
       ])

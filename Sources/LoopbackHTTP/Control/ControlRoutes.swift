@@ -81,7 +81,7 @@ package struct ControlRoutes: Sendable {
     do throws(HTTPRefusal) {
       switch try target(of: request.head) {
       case .console: return ConsolePage.response
-      case .page(let page): return await answer(page)
+      case .page(let page): return await answer(page, isAuthorized: isAuthorized(request.head))
       case .endpoint(.exportArchive): return try exportArchive(request.head)
       case .endpoint(let endpoint):
         return ControlRoutes.answer(try await answer(endpoint, request))
@@ -141,7 +141,7 @@ extension ControlRoutes {
   }
 
   /// Whether the server runs and its storage answers, or its metrics.
-  private func answer(_ page: StatusPage) async -> HTTPResponse {
+  private func answer(_ page: StatusPage, isAuthorized: Bool) async -> HTTPResponse {
     switch page {
     case .health: return .text(200, "ok\n")
     case .readiness:
@@ -149,7 +149,9 @@ extension ControlRoutes {
         try await server.checkStorage()
         return .text(200, "ok\n")
       } catch {
-        return .text(503, "\(error.message)\n")
+        // The reason may say where the database is.
+        let reason = isAuthorized ? server.storageUse.lastFailure : nil
+        return .text(503, "\(reason ?? error.message)\n")
       }
     case .icon: return HTTPResponse(204)
     case .metrics: return .text(200, metrics.text, type: "text/plain; version=0.0.4; charset=utf-8")

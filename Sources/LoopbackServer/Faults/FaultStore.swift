@@ -88,7 +88,7 @@ final class FaultStore: Sendable {
       return executor.notifyOfSharedState()
     }
     guard let bytes = try executor.sharedState() else { return }
-    do { learn(try ServerFaults(bytes: bytes), stored: 0) } catch {
+    do { learn(try ServerFaults(bytes: bytes)) } catch {
       throw CloudError(.internalError, "the faults in the database: \(error.description)")
     }
   }
@@ -110,27 +110,35 @@ final class FaultStore: Sendable {
   private func update<Value: Sendable>(
     _ body: @Sendable (inout ServerFaults) -> Value
   ) throws(CloudError) -> Value {
-    let waiting = contents.withLock { $0.waiting }
-    let (value, faults) = try executor.updateSharedState { bytes in
-      let stored = try ServerFaults(bytes: bytes)
-      var faults = stored
-      for change in waiting { change(&faults) }
-      let value = body(&faults)
-      if faults != stored {
-        faults.version += 1
-        bytes = faults.bytes
-      }
-      return (value, faults)
+    // Taken out, so that no other call stores them, too.
+    let waiting = contents.withLock { contents in
+      defer { contents.waiting = [] }
+      return contents.waiting
     }
-    learn(faults, stored: waiting.count)
-    return value
+    do throws(CloudError) {
+      let (value, faults) = try executor.updateSharedState { bytes in
+        let stored = try ServerFaults(bytes: bytes)
+        var faults = stored
+        for change in waiting { change(&faults) }
+        let value = body(&faults)
+        if faults != stored {
+          faults.version += 1
+          bytes = faults.bytes
+        }
+        return (value, faults)
+      }
+      learn(faults)
+      return value
+    } catch {
+      contents.withLock { $0.waiting.insert(contentsOf: waiting, at: 0) }
+      throw error
+    }
   }
 
   /// Takes over what was read or written, unless something later is known.
-  private func learn(_ faults: ServerFaults, stored: Int) {
+  private func learn(_ faults: ServerFaults) {
     contents.withLock { contents in
       guard !contents.isClosed else { return }
-      contents.waiting.removeFirst(stored)
       if faults.version >= contents.faults.version { contents.faults = faults }
     }
   }

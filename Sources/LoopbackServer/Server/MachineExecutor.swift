@@ -15,6 +15,8 @@ final class MachineExecutor: Sendable {
     var machine: CloudMachine
     var throttle = CloudThrottle()
     var positions = KnownPositions()
+    /// The accounts that had a device here at the last check of all databases, or have since.
+    var watched: Set<String> = []
     /// A cache of the accounts' user record names, which never change within a storage.
     var users: [String: UserID] = [:]
     var use = StorageUse()
@@ -266,10 +268,12 @@ final class MachineExecutor: Sendable {
   }
 
   /// Runs `body` in one read transaction.
+  ///
+  /// - Parameter runsAgain: Whether `body` may run again if the database ended the transaction.
   func inspect<Value: Sendable>(
-    _ body: (CloudMachine, any CloudStorage) throws -> Value
+    runsAgain: Bool = true, _ body: (CloudMachine, any CloudStorage) throws -> Value
   ) throws(CloudError) -> Value {
-    try enter(runs: MachineExecutor.mostRuns) { machine, storage in
+    try enter(runs: runsAgain ? MachineExecutor.mostRuns : 1) { machine, storage in
       try storage.transaction {
         try storage.foresee { MachineExecutor.readOnly }
         return try body(machine, storage)
@@ -362,7 +366,11 @@ final class MachineExecutor: Sendable {
   func foreignPushes(to accounts: [String]) throws(CloudError) -> [AddressedPush] {
     try enter(runs: MachineExecutor.mostRuns) { machine, storage in
       guard !self.storages.isShared else {
-        return try self.check(machine, storage) { try storage.databases(ofAccounts: accounts) }
+        let pushes = try self.check(machine, storage) {
+          try storage.databases(ofAccounts: accounts)
+        }
+        self.state.withLock { $0.watched = Set(accounts) }
+        return pushes
       }
       let version = self.state.withLock { $0.positions.version }
       guard try storage.dataVersion() != version else { return [] }
@@ -386,6 +394,23 @@ final class MachineExecutor: Sendable {
         try storage.foresee { plan }
         return try databases.compactMap(storage.database)
       }
+    }
+  }
+
+  /// Notes the changes so far in the databases of an account whose first device is here now.
+  ///
+  /// The device gets a push of each subscription instead of pushes for what happened while other
+  /// servers had the account's devices.
+  func watch(_ account: String, _ storage: any CloudStorage) throws {
+    guard storages.isShared else { return }
+    let watched = state.withLock { $0.watched }
+    guard !watched.contains(account) else { return }
+    let rows = try storage.databases(ofAccounts: [account])
+    state.withLock { state in
+      for row in rows where row.id.owner != nil || watched.isEmpty {
+        state.positions.learn(row.id, through: row.sequence)
+      }
+      state.watched.insert(account)
     }
   }
 
@@ -486,7 +511,12 @@ final class MachineExecutor: Sendable {
           }
         }
       }
-    } catch { throw MachineExecutor.cloudError(error) }
+    } catch {
+      if let reason = (error as? TransactionConflict)?.reason {
+        state.withLock { $0.use.lastFailure = reason }
+      }
+      throw MachineExecutor.cloudError(error)
+    }
   }
 
   private static func cloudError(_ error: any Error) -> CloudError {

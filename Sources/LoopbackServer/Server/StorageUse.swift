@@ -13,6 +13,9 @@ package struct StorageUse: Hashable, Sendable {
   /// The number of transactions that wait for a storage.
   package var transactionsWaiting = 0
 
+  /// The reason for the latest failure of the database, for the operator of the server.
+  package var lastFailure: String?
+
   /// Creates the use of a new server.
   init() {}
 

@@ -67,6 +67,10 @@
       let (status, reason) = try await get(cloud, "/readyz")
       #expect(status == 503)
       #expect(reason.contains("not currently accepting connections"), "\(reason)")
+      // Without the token, nobody learns where the database is.
+      let (body, _) = try await URLSession.shared.data(
+        from: try #require(URL(string: cloud.url + "/readyz")))
+      #expect(String(decoding: body, as: UTF8.self) == "the database can't be reached\n")
       #expect(try await get(cloud, "/healthz").0 == 200)
       #expect(try await cloud.save("a") == 503)
       try database.setAcceptsConnections(true)

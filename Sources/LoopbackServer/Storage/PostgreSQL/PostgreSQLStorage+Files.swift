@@ -7,7 +7,8 @@
   /// The content of files, in rows of 1 MiB.
   ///
   /// What may have lost its last use is noted in `file_candidates`. Before the commit these files
-  /// are locked, and then those without a use are removed: whoever adds a use locks the file first.
+  /// are locked, and then those without a use are removed: whoever adds a use locks the file first,
+  /// or the upload that uses it.
   extension PostgreSQLStorage {
     private static let chunkBytes = AssetContent.partBytes
 
@@ -42,21 +43,22 @@
       ChecksummedBytes.context(checksum, numbers: UInt64(bitPattern: number))
     }
 
-    /// The upload with a receipt.
+    /// The upload with a receipt; a writing transaction locks it against removal, with its file.
     public func upload(_ receipt: String) throws -> UploadRow? {
       if let known = rows.uploads[receipt] { return known }
-      let found = try read([Self.uploads([receipt])])[0].first(Self.upload)
+      let found = try read([uploads([receipt])])[0].first(Self.upload)
       keep { $0.uploads[receipt] = .some(found) }
       return found
     }
 
-    static func uploads(_ receipts: [String]) -> PostgreSQLStatement {
+    func uploads(_ receipts: [String]) -> PostgreSQLStatement {
       PostgreSQLStatement(
         """
         SELECT found.receipt, found.body
         FROM unnest($1::text[]) AS wanted (receipt) CROSS JOIN LATERAL (
           SELECT receipt, body FROM cloudsync.uploads
-          WHERE receipt = wanted.receipt COLLATE "C" OFFSET 0) AS found
+          WHERE receipt = wanted.receipt COLLATE "C" OFFSET 0\(locks ? " FOR KEY SHARE" : "")
+        ) AS found
         """, [.texts(receipts)])
     }
 

@@ -12,7 +12,7 @@
       let records = recordsToRead(by: plan)
       var list = Reads()
       try list.addDatabases(plan, rows, self)
-      list.addAccounts(plan, rows)
+      list.addAccounts(plan, rows, self)
       list.addZones(plan, rows)
       list.addRecords(records, plan.links, rows)
       list.addSubscriptions(plan, rows)
@@ -52,7 +52,9 @@
         }
       }
 
-      mutating func addAccounts(_ plan: ReadPlan, _ rows: PostgreSQLRowCache) {
+      mutating func addAccounts(
+        _ plan: ReadPlan, _ rows: PostgreSQLRowCache, _ storage: PostgreSQLStorage
+      ) {
         if plan.includesIdentity, rows.settings == nil {
           add(PostgreSQLStatement(PostgreSQLStorage.settingsStatement)) { found, rows in
             rows.settings = try PostgreSQLStorage.settings(found)
@@ -83,7 +85,7 @@
         }
         let uploads = plan.uploads.filter { rows.uploads[$0] == nil }
         if !uploads.isEmpty {
-          add(PostgreSQLStorage.uploads(uploads)) { found, rows in
+          add(storage.uploads(uploads)) { found, rows in
             for receipt in uploads { rows.uploads[receipt] = .some(nil) }
             for upload in try found.map(PostgreSQLStorage.upload) {
               rows.uploads[upload.receipt] = upload

@@ -66,8 +66,7 @@
       case .putUpload(let row, _): put(row)
       case .removeUpload(let receipt): [removeUpload(receipt)]
       case .removeEverything(let identity, let secret):
-        PostgreSQLLayout.contents.map { PostgreSQLStatement("DELETE FROM cloudsync.\($0)") }
-          + PostgreSQLLayout.putSettings(identity: identity, secret: secret)
+        PostgreSQLLayout.putSettings(identity: identity, secret: secret)
       case .putAccount(let row): [put(row)]
       case .putReceipt(let receipt, let keeping): put(receipt, keeping: keeping)
       case .putRecordType(let row): [put(row)]
@@ -137,11 +136,19 @@
     }
 
     private static func put(_ row: AccountRow) -> PostgreSQLStatement {
-      PostgreSQLStatement(
+      insertion(
+        of: row,
         """
-        INSERT INTO cloudsync.accounts (name, user_name, body) VALUES ($1, $2, $3)
+
         ON CONFLICT (name) DO UPDATE SET user_name = excluded.user_name, body = excluded.body
-        """, [.text(row.name), .text(row.user.rawValue), .bytes(AccountBody.close(row))])
+        """)
+    }
+
+    /// Adds the row of an account, which fails if there is one.
+    static func insertion(of row: AccountRow, _ rest: String = "") -> PostgreSQLStatement {
+      PostgreSQLStatement(
+        "INSERT INTO cloudsync.accounts (name, user_name, body) VALUES ($1, $2, $3)" + rest,
+        [.text(row.name), .text(row.user.rawValue), .bytes(AccountBody.close(row))])
     }
 
     private static func put(_ row: ZoneRow, in database: DatabaseID) -> PostgreSQLStatement {
@@ -250,6 +257,11 @@
       case .putZone(_, let database), .putSubscription(_, let database): database
       default: nil
       }
+    }
+
+    /// Whether the change replaces all that is stored.
+    var removesEverything: Bool {
+      if case .removeEverything = self { true } else { false }
     }
 
     /// Whether a file may have no use after the change.

@@ -225,7 +225,19 @@
     public func commit(_ changes: [StorageChange]) throws {
       guard running != nil else { return try transaction { try commit(changes) } }
       noteChange()
+      var changes = changes[...]
+      if let removal = changes.lastIndex(where: \.removesEverything) {
+        changes = changes[removal...]
+        try removeContents()
+      }
+      for start in stride(from: changes.startIndex, to: changes.endIndex, by: Self.mostPending) {
+        try commit(part: Array(changes[start..<min(start + Self.mostPending, changes.endIndex)]))
+      }
+    }
+
+    private func commit(part changes: [StorageChange]) throws {
       try lockTypes(in: changes)
+      try lockAccounts(in: changes)
       rows.apply(changes)
       if let transaction = running, transaction.isBegun, transaction.pending.isEmpty {
         try sendFiles(of: changes)
@@ -307,6 +319,40 @@
         guard stored == known.map(RecordTypeBody.close) ?? [] else {
           throw PostgreSQLError(state: "40001", "a record type was changed by another server")
         }
+      }
+    }
+
+    /// Locks accounts that are about to change, or inserts them.
+    ///
+    /// - Throws: A conflict, if one is not as it was read.
+    private func lockAccounts(in changes: [StorageChange]) throws {
+      for case .putAccount(let row) in changes {
+        guard let known = rows.accountsByName[row.name] ?? rows.accountsByUser[row.user] else {
+          continue
+        }
+        guard let known else {
+          _ = try fetch([Self.insertion(of: row)])
+          continue
+        }
+        let stored = try fetch([
+          PostgreSQLStatement(
+            "SELECT body FROM cloudsync.accounts WHERE name = $1 FOR UPDATE", [.text(row.name)])
+        ])[0].first { try $0.bytes(0) }
+        guard stored == AccountBody.close(known) else {
+          throw PostgreSQLError(state: "40001", "an account was changed by another server")
+        }
+      }
+    }
+
+    /// Removes all rows, a part of a table at a time: the time that one exchange may take is limited.
+    private func removeContents() throws {
+      for table in PostgreSQLLayout.contents {
+        let removal = PostgreSQLStatement(
+          """
+          DELETE FROM cloudsync.\(table)
+          WHERE ctid = ANY(ARRAY(SELECT ctid FROM cloudsync.\(table) LIMIT 100000))
+          """)
+        while try fetch([removal])[0].command == "DELETE 100000" {}
       }
     }
 
@@ -419,13 +465,19 @@
       return version
     }
 
+    /// What a client may read of an error: the library's messages say where the database is.
+    private static func publicText(of error: PostgreSQLError) -> String {
+      error.state == nil ? "the database can't be reached" : "the database failed: \(error)"
+    }
+
     /// The error for the server: one that may pass is a `TransactionConflict`.
     private static func translated(_ error: any Error) -> any Error {
       switch error {
       case let error as PostgreSQLError:
         if error.isOutcomeUnknown {
           return CloudError(
-            .serviceUnavailable, "it is unknown whether the change was stored: \(error)",
+            .serviceUnavailable,
+            "it is unknown whether the change was stored: \(Self.publicText(of: error))",
             retryAfter: 1)
         }
         let isPassing = error.isConflict || error.isConnectionLost
@@ -434,8 +486,8 @@
         let isBusy = isPassing || error.isCancelled
         let answer = CloudError(
           isBusy || isFull ? .serviceUnavailable : .internalError,
-          "the database failed: \(error)", retryAfter: isBusy ? 1 : isFull ? 30 : nil)
-        return isPassing ? TransactionConflict(error: answer) : answer
+          Self.publicText(of: error), retryAfter: isBusy ? 1 : isFull ? 30 : nil)
+        return isPassing ? TransactionConflict(error: answer, reason: "\(error)") : answer
       case let error as ByteFormatError:
         return CloudError(.internalError, "the database is damaged: \(error.description)")
       default: return error
