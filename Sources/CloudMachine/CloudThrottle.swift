@@ -45,6 +45,9 @@ package struct CloudThrottle: Hashable, Sendable {
   }
 
   private var windows: [Party: Window] = [:]
+  /// The number of windows from which those that are over are removed; it doubles while most are
+  /// not, so that the removal costs nothing for each request.
+  private var mostWindows = 10_000
 
   /// Creates a rate limiter without counts.
   package init() {}
@@ -57,7 +60,10 @@ package struct CloudThrottle: Hashable, Sendable {
     let now = now.secondsSinceReferenceDate
     let party: Party =
       if rate.key == .user, let user = caller.user { .user(user) } else { .device(caller.device) }
-    if windows.count > 10_000 { windows = windows.filter { $0.value.covers(now, rate) } }
+    if windows.count > mostWindows {
+      windows = windows.filter { $0.value.covers(now, rate) }
+      mostWindows = max(10_000, 2 * windows.count)
+    }
     var window = windows[party] ?? Window(start: now)
     if !window.covers(now, rate) { window = Window(start: now) }
     defer { windows[party] = window }

@@ -161,10 +161,13 @@ extension ItemTable {
     for (id, entry) in entries.sorted(by: { $0.value.order < $1.value.order })
     where id.zoneID == zone {
       guard let item = entry.item, item.isSynced else {
-        // A deletion has no record any more, and an unreadable one can't be sent.
+        // A deletion has no record any more. One that can't be read can't be sent; it is kept for a
+        // version that can.
         effects.removed.append(.deleteRecord(id))
         update(id) { entry in
+          let unreadable = entry.change?.isDeletion == true ? nil : entry.unreadable
           entry.forgetRecord()
+          entry.unreadable = unreadable
           entry.change = nil
         }
         continue

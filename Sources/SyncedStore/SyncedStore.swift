@@ -17,7 +17,8 @@ import Synchronization
 /// ```
 ///
 /// The directory has two files: the items, with their system fields and unsent changes, and the
-/// engine's state. All members can be called from any thread; changes wait for the disk.
+/// engine's state. All members can be called from any thread; changes wait for the disk. Open one
+/// store at a time on a directory, also in other processes: two would lose each other's changes.
 public final class SyncedStore: Sendable {
   /// The names of a store's files.
   public struct FileNames: Hashable, Sendable {

@@ -1,5 +1,6 @@
 import CloudProtocol
 import CloudSync
+import Foundation
 import LoopbackServer
 import Records
 import SQLite
@@ -54,6 +55,13 @@ struct FullDiskTests {
     var (server, database) = try open()
     let kept = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: "kept"))
     kept["text"] = String(repeating: "x", count: 100_000)
+    // A file of this size is read when it is sent, outside of a transaction.
+    let size = 3 * AssetContent.partBytes / 2
+    let file = FileManager.default.temporaryDirectory
+      .appendingPathComponent("large-\(UUID().uuidString)")
+    try Data(count: size).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    kept["file"] = CKAsset(fileURL: file)
     try await database.save(kept)
     disk.faults.capacity = 0
     // The log can't be copied into the file, so it stays.
@@ -62,6 +70,8 @@ struct FullDiskTests {
       (server, database) = try open()
       let found = try await database.record(for: kept.recordID)
       #expect((found["text"] as? String)?.count == 100_000)
+      let url = try #require((found["file"] as? CKAsset)?.fileURL)
+      #expect(try Data(contentsOf: url).count == size)
       let refused = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: "refused"))
       let error = await #expect(throws: CKError.self) { _ = try await database.save(refused) }
       #expect(error?.localizedDescription.contains("free some space") == true)

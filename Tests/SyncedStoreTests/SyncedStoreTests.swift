@@ -158,6 +158,12 @@ struct SyncedStoreTests {
     try await phone.store.sync()
     #expect(phone.texts == ["a": "one"])
     #expect(phone.store.unreadableNames == ["n"])
+    // The server loses the records; this device has the only copy of what it can't read.
+    try server.controls.resetEncryptedData(
+      ZoneID(name: NoteDevice.zone.zoneName), container: NoteDevice.container, account: "alice")
+    try await phone.store.sync()
+    #expect(phone.texts == ["a": "one"])
+    #expect(phone.store.unreadableNames == ["n"])
     try await phone.store.shutDown()
     let updated = try SyncedStore(
       zoneID: NoteDevice.zone, directory: folder.url,

@@ -28,7 +28,8 @@ final class AssetStaging: Sendable {
 
   /// Writes `content`, which must be that of `asset`, to a new file.
   ///
-  /// - Throws: `assetNotAvailable` when it can't be read or written, or is another content.
+  /// - Throws: `internalError` when it can't be written, or is another content, and the error of
+  ///   reading it. Not `assetNotAvailable`, which says that the server does not have the file.
   func stage(_ content: AssetContent, of asset: Asset) throws(CloudError) -> URL {
     do {
       let url = try folder().appendingPathComponent(UUID().uuidString)
@@ -41,7 +42,7 @@ final class AssetStaging: Sendable {
         try file.append(all: part)
       }
       guard hash.hexadecimalDigest == asset.checksum else {
-        throw CloudError(.assetNotAvailable, "a downloaded file does not match its record")
+        throw CloudError(.internalError, "a downloaded file does not match its record")
       }
       isWhole = true
       remember(url, as: asset.checksum)
@@ -49,8 +50,7 @@ final class AssetStaging: Sendable {
     } catch let error as CloudError {
       throw error
     } catch {
-      throw CloudError(
-        .assetNotAvailable, "a downloaded file could not be written: \(error)")
+      throw CloudError(.internalError, "a downloaded file could not be written: \(error)")
     }
   }
 

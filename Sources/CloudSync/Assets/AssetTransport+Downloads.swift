@@ -45,7 +45,8 @@ extension AssetTransport {
   /// Downloads the files of the records in a reply.
   ///
   /// A file that the server does not have fails its record, if the reply has results for single
-  /// records; in a page of changes the asset has no location. Any other failure fails the request.
+  /// records; in a page of changes the asset has no location. Any other failure, such as a full
+  /// disk of the device, fails the request, so that the page is fetched again.
   func withFiles(_ reply: CloudReply, of call: CloudCall) async throws(CloudError) -> CloudReply {
     switch reply {
     case .records(let results):
@@ -128,7 +129,7 @@ extension AssetTransport {
       throw CloudError(.internalError, "the server did not answer a download with content")
     }
     guard content.count == download.size else {
-      throw CloudError(.assetNotAvailable, "a downloaded file does not match its record")
+      throw CloudError(.internalError, "a downloaded file does not match its record")
     }
     return try staging.stage(
       content, of: Asset(checksum: download.checksum, size: download.size))

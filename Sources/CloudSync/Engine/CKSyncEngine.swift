@@ -113,6 +113,8 @@ public final class CKSyncEngine: Sendable {
   /// A request that was already sent may still succeed on the server. In a delegate callback the
   /// call returns without waiting, since it would wait for that callback.
   public func cancelOperations() async {
+    // An engine that could not start has no operations.
+    guard openingError == nil else { return }
     if CallbackMark.isInsideCallback {
       driver.move { core, now in
         core.machine.cancelOperations(waiter: Waiter(number: 0), now: now)

@@ -1,4 +1,5 @@
 package import CloudProtocol
+import Foundation
 package import LoopbackServer
 import Records
 import WebServices
@@ -224,7 +225,8 @@ extension ControlRoutes {
         throw HTTPRefusal(409, "the server is part of another program; end that program")
       }
       stop()
-      return .members(["stopping": .bool(true)])
+      let process = ProcessInfo.processInfo.processIdentifier
+      return .members(["stopping": .bool(true), "process": .integer(Int64(process))])
     }
   }
 

@@ -32,7 +32,8 @@ struct RequestSignatures: Sendable {
   /// Whether a request is signed, validly or not.
   static func isSigned(_ head: HTTPRequestHead) -> Bool { !head.values(Field.keyID).isEmpty }
 
-  /// Checks a signed request by its head; the signature needs the body.
+  /// Checks the form of a signed request's head; the key is not looked for, and the signature needs
+  /// the body.
   ///
   /// - Throws: The reason for which it is refused.
   func check(_ head: HTTPRequestHead, _ path: ServicePath) throws(CloudError) {
@@ -45,7 +46,8 @@ struct RequestSignatures: Sendable {
   func account(of head: HTTPRequestHead, _ path: ServicePath, body: [UInt8]) throws(CloudError)
     -> String
   {
-    let (key, date, signature, time) = try parts(of: head, path)
+    let (id, date, signature, time) = try parts(of: head, path)
+    guard let key = try keys.publicKey(id) else { throw .unknownKey }
     let message = "\(date):\(Notation.base64(SHA256.digest(of: body))):\(head.path)"
     guard key.isValid(signature, of: Array(message.utf8)) else {
       throw .refused("the signature does not fit the date, the body and the path")
@@ -59,13 +61,13 @@ struct RequestSignatures: Sendable {
 
   private func parts(
     of head: HTTPRequestHead, _ path: ServicePath
-  ) throws(CloudError) -> (key: PublicKey, date: String, signature: Signature, time: Double) {
+  ) throws(CloudError) -> (id: String, date: String, signature: Signature, time: Double) {
     guard path.database == .public, !path.endpoint.isOfDevice else {
       throw .refused("a server-to-server key is for the public database")
     }
     guard head.values(Field.keyID).count == 1, let id = head.value(Field.keyID),
-      let key = try keys.publicKey(id)
-    else { throw .refused("the key is not known; cloudsync keys list shows those that are") }
+      id.utf8.count == ServerKeys.idLength
+    else { throw .unknownKey }
     guard head.values(Field.date).count == 1, let date = head.value(Field.date),
       let time = try? Date(date, strategy: .iso8601)
     else { throw .refused("the date is not like 2026-11-23T09:30:00Z") }
@@ -77,7 +79,7 @@ struct RequestSignatures: Sendable {
       let der = head.value(Field.signature).flatMap({ Data(base64Encoded: $0) }),
       let signature = Signature(der: [UInt8](der))
     else { throw .refused("the signature is not an ECDSA signature of DER in Base64") }
-    return (key, date, signature, seconds)
+    return (id, date, signature, seconds)
   }
 }
 
@@ -86,6 +88,9 @@ extension CloudError {
   fileprivate static func refused(_ reason: String) -> CloudError {
     CloudError(.notAuthenticated, reason)
   }
+
+  fileprivate static let unknownKey = CloudError.refused(
+    "the key is not known; cloudsync keys list shows those that are")
 }
 
 /// The signatures that were accepted, until their time is over.

@@ -79,9 +79,13 @@ struct ServerKeys: Sendable {
     try server.controls.setPerson(of: Self.account(of: id))
   }
 
+  /// The number of bytes of an ID.
+  static let idLength = 64
+
   /// The public key with an ID; `nil` if it is unknown or was removed.
   func publicKey(_ id: String) throws(CloudError) -> PublicKey? {
-    guard id.utf8.count == 64, let person = try server.person(of: Self.account(of: id)) else {
+    guard id.utf8.count == Self.idLength, let person = try server.person(of: Self.account(of: id))
+    else {
       return nil
     }
     return person.familyName.flatMap { Data(base64Encoded: $0) }.flatMap {

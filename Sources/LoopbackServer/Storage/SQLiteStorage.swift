@@ -89,13 +89,13 @@ final class SQLiteStorage: CloudStorage {
     }
   }
 
-  /// The connection on which files are read: the transaction's own, if one is running.
+  /// The connection on which files are read: the transaction's own, if one is running, or the only
+  /// one that a file on a full disk allows.
   func connectionForFiles() throws -> Connection {
-    if connection.isInTransaction { return connection }
+    if connection.isInTransaction || connection.isReadOnly { return connection }
     if let fileConnection { return fileConnection }
     let opened = try Connection(
-      path: connection.path, mode: connection.mode == .immutable ? .immutable : .readWrite,
-      fileSystem: fileSystem)
+      path: connection.path, mode: .readWrite, fileSystem: fileSystem)
     try opened.execute("PRAGMA cache_size = \(SQLiteStorage.fileCacheSize)")
     fileConnection = opened
     return opened

@@ -162,10 +162,11 @@ enum ServerFile {
     try check(
       application: try setting("application_id", connection),
       version: try setting("user_version", connection), path: connection.path)
-    let found = try setting("user_version", connection)
-    let isOnDemand = { (sql: String?) in sql == layoutOfTypes }
-    guard
-      try expectedTables(in: found) == tables(connection).filter({ found < 3 || !isOnDemand($0) })
+    // Of one state of the file: another process may migrate it.
+    let (found, made) = try connection.transaction(isDeferred: true) {
+      (try setting("user_version", connection), try tables(connection))
+    }
+    guard try expectedTables(in: found) == made.filter({ found < 3 || $0 != layoutOfTypes })
     else { throw SQLiteError(.corrupt, "its layout was changed") }
     let size =
       try setting("page_count", connection).multipliedReportingOverflow(

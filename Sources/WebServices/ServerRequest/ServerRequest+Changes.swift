@@ -45,15 +45,19 @@ extension ServerRequest {
         "the request asks for \(zones.count) zones, more than the \(zoneLimit) that one "
           + "request may ask for; send it in parts")
     }
+    // The lists of the whole request are read once, however many zones share them.
+    let commonFields = try notation.fieldSelection(common) ?? .all
+    let commonTypes = try common.texts("desiredRecordTypes")
+    let scalars = common.only(["syncToken", "resultsLimit", "reverse"])
     for value in zones {
-      let settings = value.over(common)
+      let settings = value.over(scalars)
       try refuseReverse(settings)
       requests.append(
         FetchZoneChanges(
           zone: try notation.zone(try value.object("zoneID")),
           since: try token(in: settings, "syncToken"), limit: try settings.count("resultsLimit"),
-          fields: try notation.fieldSelection(settings) ?? .all))
-      types.append(try settings.texts("desiredRecordTypes"))
+          fields: try notation.fieldSelection(value) ?? commonFields))
+      types.append(try value.texts("desiredRecordTypes") ?? commonTypes)
       var own = notation
       let isText = [try value.flag("numberAsStrings"), try value.flag("numbersAsStrings")]
       own.numbersAsStrings = isText.compactMap { $0 }.first ?? notation.numbersAsStrings

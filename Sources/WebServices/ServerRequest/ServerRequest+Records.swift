@@ -229,10 +229,11 @@ extension ServerRequest {
     let zone = try notation.zone(in: body)
     var ids: [RecordID] = []
     var own: [FieldSelection] = []
-    let settings = body.only(["desiredKeys"])
+    // Read once, however many records share it.
+    let common = try notation.fieldSelection(body) ?? .all
     for value in try notation.items(body, "records") {
       ids.append(try notation.recordID(value, in: zone))
-      own.append(try notation.fieldSelection(value.over(settings)) ?? .all)
+      own.append(try notation.fieldSelection(value) ?? common)
     }
     let isUniform = own.allSatisfy { $0 == own.first }
     let selections = own

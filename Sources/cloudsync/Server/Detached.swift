@@ -29,13 +29,15 @@ enum Detached {
     // The server goes on when the terminal closes.
     signal(SIGHUP, SIG_IGN)
     try process.run()
-    var text = ""
-    while !text.contains(output.isJSON ? "\"ready\":true" : "\nready\n") {
+    var text = Data()
+    // The JSON is one line, and the text ends with a line of its own.
+    let end = Data((output.isJSON ? "\n" : "\nready\n").utf8)
+    while text.suffix(end.count) != end {
       let data = ready.fileHandleForReading.availableData
       guard !data.isEmpty else { return try failure(of: process, problems) }
-      text += String(decoding: data, as: UTF8.self)
+      text += data
     }
-    Output.write(text)
+    Output.write(String(decoding: text, as: UTF8.self))
     if !output.isJSON {
       Output.write("process \(process.processIdentifier); cloudsync stop ends it\n")
     }
@@ -57,16 +59,31 @@ enum Detached {
       otherwise: "no server was ready at \(printable(url.absoluteString)) within \(seconds) s")
   }
 
-  /// Stops a server, and waits until it is gone.
+  /// Stops a server, and waits until it is gone: a server of this machine, until its process has
+  /// ended, which writes the file of `--export-on-exit` after it has stopped listening.
   static func stop(_ address: Address, seconds: Int, _ output: Output) async throws {
     guard case .server(let url, _) = address else { return }
     let control = try address.open()
     defer { control.close() }
-    _ = try await control.json(.post("stop", .members([:])))
+    let reply = try await control.json(.post("stop", .members([:])))
+    let process = reply["process"]?.integer.flatMap { pid_t(exactly: $0) }
     try await look(
-      at: url, seconds: seconds, until: { $0 == nil },
+      at: url, seconds: seconds, until: { $0 == nil && !(process.map(runsServer) ?? false) },
       otherwise: "the server is still running after \(seconds) s; its requests go on")
     try output.result(["stopped": url.absoluteString], "stopped")
+  }
+
+  /// Whether a process of this machine runs this program: a server elsewhere, as in a container,
+  /// has a number that means another process here, or none.
+  private static func runsServer(_ process: pid_t) -> Bool {
+    guard process > 0, kill(process, 0) == 0 else { return false }
+    #if os(Linux)
+      let program = try? FileManager.default.destinationOfSymbolicLink(
+        atPath: "/proc/\(process)/exe")
+      return program == Bundle.main.executableURL?.resolvingSymlinksInPath().path
+    #else
+      return true
+    #endif
   }
 
   /// Asks for the status of a server until it is as wanted; `nil` means that nobody answers.

@@ -13,6 +13,8 @@ struct Exec: Sendable {
   ///   found, 126 if it cannot be run.
   func run(_ output: Output) async throws -> CInt {
     let signals = try ReceivedSignals()
+    // Nothing is to be completed before the server is ready.
+    signals.handle(ReceivedSignals.end)
     let running = try RunningServer(options)
     let child: ChildProcess
     do {

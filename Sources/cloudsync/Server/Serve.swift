@@ -11,6 +11,8 @@ struct Serve: Sendable {
   /// once.
   func run(_ output: Output) async throws -> CInt {
     let signals = try ReceivedSignals()
+    // Nothing is to be completed before the server is ready.
+    signals.handle(ReceivedSignals.end)
     let running = try RunningServer(options, isJSON: output.isJSON)
     if let warning = options.warning { output.note(warning) }
     Output.write(output.isJSON ? running.json.text + "\n" : running.text)

@@ -29,6 +29,8 @@ struct FieldBugTests {
     engine.state.add(pendingRecordZoneChanges: [.saveRecord(NotesApp.id("a"))])
     await #expect(throws: Unreadable.self) { try await engine.fetchChanges() }
     await #expect(throws: Unreadable.self) { try await engine.sendChanges() }
+    // There is nothing to cancel, and nobody who would say so.
+    await engine.cancelOperations()
     #expect(engine.stateStoreError is Unreadable)
     #expect(server.controls.requestCount() == 0 && listener.told.isEmpty)
   }

@@ -1,8 +1,10 @@
 import CloudProtocol
-import CloudSync
 import Foundation
 import LoopbackServer
+import Records
 import Testing
+
+@testable import CloudSync
 
 /// Saves of records whose file is missing, changes or can't be read.
 ///
@@ -71,5 +73,40 @@ struct RuleAssetTests {
       ((try $0.get().record["image"]) as? CKAsset)?.fileURL != nil
     }
     #expect(files.count == 2 && files.contains(false), "both came, one without its file: \(files)")
+  }
+
+  @Test("A page whose files the device can't store fails, and comes with its files once it can")
+  func unstoredFileFailsPage() async throws {
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("files-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = folder.appendingPathComponent("file")
+    try Data("x".utf8).write(to: file)
+    let phone = database("phone")
+    let zone = try await phone.save(CKRecordZone(zoneName: "Photos"))
+    let record = CKRecord(
+      recordType: "Photo", recordID: CKRecord.ID(recordName: "p", zoneID: zone.zoneID))
+    record["image"] = CKAsset(fileURL: file)
+    _ = try await phone.save(record)
+    let desk = server.device("desk", signedInAs: "alice")
+    let call = CloudCall(
+      container: "iCloud.files", database: .private, requestID: "fetch",
+      request: .fetchZoneChanges(FetchZoneChanges(zone: ZoneID(name: "Photos"))))
+    // A folder can't be made in a file.
+    let broken = AssetTransport(desk, staging: AssetStaging(root: file))
+    let error = await #expect(throws: CloudError.self) { _ = try await broken.send(call) }
+    #expect(error?.code == .internalError)
+    let whole = AssetTransport(
+      desk, staging: AssetStaging(root: folder.appendingPathComponent("staged")))
+    guard case .zoneChanges(let page) = try await whole.send(call) else {
+      Issue.record("no page came")
+      return
+    }
+    guard case .asset(let asset) = page.modified.first?.fields["image"]?.value else {
+      Issue.record("no file came")
+      return
+    }
+    #expect(asset.location != nil)
   }
 }
