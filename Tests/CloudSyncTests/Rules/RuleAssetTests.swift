@@ -92,7 +92,7 @@ struct RuleAssetTests {
     let desk = server.device("desk", signedInAs: "alice")
     let call = CloudCall(
       container: "iCloud.files", database: .private, requestID: "fetch",
-      request: .fetchZoneChanges(FetchZoneChanges(zone: ZoneID(name: "Photos"))))
+      request: .fetchZoneChanges(FetchZoneChanges(zone: ZoneID(name: "Photos"), since: nil)))
     // A folder can't be made in a file.
     let broken = AssetTransport(desk, staging: AssetStaging(root: file))
     let error = await #expect(throws: CloudError.self) { _ = try await broken.send(call) }
