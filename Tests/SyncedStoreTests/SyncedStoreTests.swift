@@ -160,7 +160,7 @@ struct SyncedStoreTests {
     #expect(phone.store.unreadableNames == ["n"])
     // The server loses the records; this device has the only copy of what it can't read.
     try server.controls.resetEncryptedData(
-      ZoneID(name: NoteDevice.zone.zoneName), container: NoteDevice.container, account: "alice")
+      ZoneID(name: NoteDevice.zone.zoneName), container: NoteDevice.container, account: "anna")
     try await phone.store.sync()
     #expect(phone.texts == ["a": "one"])
     #expect(phone.store.unreadableNames == ["n"])

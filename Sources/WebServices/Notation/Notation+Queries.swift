@@ -124,6 +124,14 @@ extension Notation {
     return keys.isEmpty ? FieldSelection.none : .keys(keys)
   }
 
+  /// The same for a part of a request; where it says nothing, that of the whole request holds.
+  func fieldSelection(
+    _ part: JSON, over whole: FieldSelection
+  ) throws(CloudError) -> FieldSelection {
+    guard part.has("desiredKeys") else { return whole }
+    return try fieldSelection(part) ?? .all
+  }
+
   /// The value of `desiredKeys`; `nil` for all.
   package static func json(_ selection: FieldSelection) -> JSON? {
     switch selection {

@@ -141,6 +141,9 @@ extension JSON {
     return .object(members)
   }
 
+  /// Whether there is a member called `name`, also one that is null.
+  func has(_ name: String) -> Bool { members?[name] != nil }
+
   /// An object with only the members called `names` that are present.
   func only(_ names: [String]) -> JSON {
     var found = Members()

@@ -35,9 +35,7 @@ extension ServerRequest {
     var requests: [FetchZoneChanges] = []
     var types: [[String]?] = []
     var notations: [Notation] = []
-    let common = body.only([
-      "syncToken", "resultsLimit", "desiredKeys", "desiredRecordTypes", "reverse",
-    ])
+    let common = body.only(["syncToken", "resultsLimit", "reverse"])
     let zones = try body.list("zones")
     guard zones.count <= zoneLimit else {
       throw CloudError(
@@ -46,18 +44,18 @@ extension ServerRequest {
           + "request may ask for; send it in parts")
     }
     // The lists of the whole request are read once, however many zones share them.
-    let commonFields = try notation.fieldSelection(common) ?? .all
-    let commonTypes = try common.texts("desiredRecordTypes")
-    let scalars = common.only(["syncToken", "resultsLimit", "reverse"])
+    let commonFields = try notation.fieldSelection(body) ?? .all
+    let commonTypes = try body.texts("desiredRecordTypes")
     for value in zones {
-      let settings = value.over(scalars)
+      let settings = value.over(common)
       try refuseReverse(settings)
       requests.append(
         FetchZoneChanges(
           zone: try notation.zone(try value.object("zoneID")),
           since: try token(in: settings, "syncToken"), limit: try settings.count("resultsLimit"),
-          fields: try notation.fieldSelection(value) ?? commonFields))
-      types.append(try value.texts("desiredRecordTypes") ?? commonTypes)
+          fields: try notation.fieldSelection(value, over: commonFields)))
+      types.append(
+        value.has("desiredRecordTypes") ? try value.texts("desiredRecordTypes") : commonTypes)
       var own = notation
       let isText = [try value.flag("numberAsStrings"), try value.flag("numbersAsStrings")]
       own.numbersAsStrings = isText.compactMap { $0 }.first ?? notation.numbersAsStrings

@@ -233,7 +233,7 @@ extension ServerRequest {
     let common = try notation.fieldSelection(body) ?? .all
     for value in try notation.items(body, "records") {
       ids.append(try notation.recordID(value, in: zone))
-      own.append(try notation.fieldSelection(value) ?? common)
+      own.append(try notation.fieldSelection(value, over: common))
     }
     let isUniform = own.allSatisfy { $0 == own.first }
     let selections = own

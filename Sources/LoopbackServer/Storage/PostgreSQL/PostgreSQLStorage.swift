@@ -344,7 +344,7 @@
       }
     }
 
-    /// Removes all rows, a part of a table at a time: the time that one exchange may take is limited.
+    /// Removes all rows, a part of a table at a time: the time of one exchange is limited.
     private func removeContents() throws {
       for table in PostgreSQLLayout.contents {
         let removal = PostgreSQLStatement(
