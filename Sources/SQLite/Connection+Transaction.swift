@@ -32,9 +32,9 @@ extension Connection {
   /// The switch itself does not honour the busy timeout when several processes try it at once,
   /// so it is tried again, at most `attempts` times, 10 ms apart.
   package func useWriteAheadLog(attempts: Int = 1_000) throws {
-    // On Apple's platforms a synchronization leaves bytes in the drive's cache without `fullfsync`.
-    try execute(
-      "PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON")
+    try execute("PRAGMA synchronous = FULL")
+    // On Apple's platforms a synchronization leaves bytes in the drive's cache without these.
+    try execute("PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON")
     var left = attempts
     while true {
       left -= 1
