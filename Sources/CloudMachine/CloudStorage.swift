@@ -142,7 +142,7 @@ extension CloudStorage {
 public struct TransactionConflict: Error {
   /// The error for the client.
   public var error: CloudError
-  /// What the operator of the server may read besides; `nil` if that is no more than the client.
+  /// Details for the operator of the server, such as the database's host; `nil` if there are none.
   public var reason: String?
 
   /// Creates a conflict.
@@ -476,7 +476,7 @@ public struct Receipt: Hashable, Sendable, Codable {
   public var key: ReceiptKey
   /// The answer, perhaps without fields of records that a repeated request contains again.
   public var reply: CloudReply
-  /// What the server compares with a repeated request; a storage returns it unchanged.
+  /// Data that the server compares with a repeated request; a storage returns it unchanged.
   ///
   /// `nil` in a receipt of an earlier version, which did not store it.
   public var digest: [UInt8]?

@@ -8,7 +8,7 @@
 
   @testable import LoopbackServer
 
-  /// What one server does while another changes the same rows.
+  /// Changes of the same rows by two servers at the same time, and changes during an outage.
   @Suite("PostgreSQL: changes at the same time")
   struct PostgreSQLConcurrencyTests {
     private static let zone = ZoneID(name: "notes")
@@ -224,7 +224,7 @@
       #expect(storage.roundTrips - before >= 3)
       #expect(
         try storage.recordChanges(of: Self.zone, in: Self.home, after: 11_998, limit: 5).count == 2)
-      // What is removed is removed in parts, too, with what came before in the same commit.
+      // A removal is divided, too, and includes the earlier changes of its commit.
       try storage.commit([
         changes[0], .removeEverything(identity: 7, secret: StorageSecret(first: 1, second: 2)),
         changes[1],
@@ -237,7 +237,7 @@
       #expect(database.otherConnections == [])
     }
 
-    @Test("A client does not learn where the database is; the operator does")
+    @Test("The host of the database is in the message for the operator, not in that for clients")
     func placeOfDatabaseIsNotTold() async throws {
       let database = try TemporaryDatabase()
       let server = try LoopbackServer(postgreSQL: database.address, notifies: false)

@@ -24,7 +24,7 @@ final class NewFile {
       descriptor = open(path, O_WRONLY | O_CLOEXEC)
     } else {
       let target = exists ? URL(fileURLWithPath: path).resolvingSymlinksInPath().path : path
-      // Not the number of the process: in a container it is the same after each restart.
+      // Not the process ID: in a container it is the same after each restart.
       let draft = target + ".\(UInt32.random(in: 0...(.max))).part"
       self.draft = (draft, target)
       descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

@@ -29,7 +29,7 @@ struct FieldBugTests {
     engine.state.add(pendingRecordZoneChanges: [.saveRecord(NotesApp.id("a"))])
     await #expect(throws: Unreadable.self) { try await engine.fetchChanges() }
     await #expect(throws: Unreadable.self) { try await engine.sendChanges() }
-    // There is nothing to cancel, and nobody who would say so.
+    // The engine has no operations, so the call must return at once.
     await engine.cancelOperations()
     #expect(engine.stateStoreError is Unreadable)
     #expect(server.controls.requestCount() == 0 && listener.told.isEmpty)

@@ -67,7 +67,7 @@
       let (status, reason) = try await get(cloud, "/readyz")
       #expect(status == 503)
       #expect(reason.contains("not currently accepting connections"), "\(reason)")
-      // Without the token, nobody learns where the database is.
+      // Without the token, the response doesn't contain the database's host.
       let (body, _) = try await URLSession.shared.data(
         from: try #require(URL(string: cloud.url + "/readyz")))
       #expect(String(decoding: body, as: UTF8.self) == "the database can't be reached\n")

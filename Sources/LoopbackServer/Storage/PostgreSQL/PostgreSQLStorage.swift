@@ -465,7 +465,7 @@
       return version
     }
 
-    /// What a client may read of an error: the library's messages say where the database is.
+    /// The text of an error for clients; the library's messages contain the database's host.
     private static func publicText(of error: PostgreSQLError) -> String {
       error.state == nil ? "the database can't be reached" : "the database failed: \(error)"
     }
