@@ -69,10 +69,13 @@ extension CloudMachine {
     for home in homes {
       guard let owner = home.owner else { continue }
       for subscription in try context.storage.subscriptions(in: home) {
+        // A public database has subscriptions of all its users, so a query is prepared only if an
+        // event concerns its type.
         guard case .query(let watched) = subscription.kind,
+          events.contains(where: { $0.concerns(watched) }),
           let query = try? PreparedQuery(watched.query, type: nil, user: owner)
         else { continue }
-        for event in events where event.fires(watched, query) {
+        for event in events where event.concerns(watched) && event.matches(watched, query) {
           guard let record = event.after ?? event.before, let reason = event.reason else {
             continue
           }
@@ -157,11 +160,17 @@ extension ChangeSet.RecordEvent {
     }
   }
 
-  /// Whether the event triggers a subscription to `watched`, whose prepared query is `query`.
-  fileprivate func fires(_ watched: QuerySubscription, _ query: PreparedQuery) -> Bool {
-    guard let record = after ?? before, watched.zone.map({ $0 == record.id.zone }) ?? true,
-      let reason, watched.options.contains(reason.option)
+  /// Whether the event is of the kind, type and zone that `watched` watches.
+  fileprivate func concerns(_ watched: QuerySubscription) -> Bool {
+    guard let record = after ?? before, record.type == watched.query.recordType, let reason
     else { return false }
+    return watched.options.contains(reason.option)
+      && watched.zone.map { $0 == record.id.zone } ?? true
+  }
+
+  /// Whether an event that concerns `watched` triggers it; `query` is its prepared query.
+  fileprivate func matches(_ watched: QuerySubscription, _ query: PreparedQuery) -> Bool {
+    guard let record = after ?? before else { return false }
     if isForeign {
       let isVague = after == nil && !watched.query.filters.isEmpty
       guard !isVague, !watched.options.contains(.firesOnce) else { return false }

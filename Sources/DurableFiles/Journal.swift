@@ -203,22 +203,68 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
     hasRest = false
   }
 
-  /// The groups of lines, several of which are decoded at a time: most of the time to read a file
-  /// is spent on JSON.
+  /// The groups of lines, several parts of which are decoded at a time: most of the time to read a
+  /// file is spent on JSON.
   private func groups(
     _ lines: [Data], _ userInfo: [CodingUserInfoKey: any Sendable]
   ) -> [Result<[Change], FileError>] {
-    let groups = Mutex([Result<[Change], FileError>?](repeating: nil, count: lines.count))
-    DispatchQueue.concurrentPerform(iterations: lines.count) { index in
+    let bodies = lines.map { line in
+      Result { () throws(FileError) in Self.parts(of: try body(line)) }
+    }
+    let parts = bodies.flatMap { (try? $0.get()) ?? [] }
+    let decoded = Mutex([Result<[Change], FileError>?](repeating: nil, count: parts.count))
+    DispatchQueue.concurrentPerform(iterations: parts.count) { index in
       let decoder = JSONDecoder()
       decoder.userInfo = userInfo
-      let group = Result { () throws(FileError) in try self.group(lines[index], decoder) }
-      groups.withLock { $0[index] = group }
+      let changes = Result { () throws(FileError) in try self.changes(parts[index], decoder) }
+      decoded.withLock { $0[index] = changes }
     }
-    return groups.withLock { $0 }.compactMap(\.self)
+    var rest = decoded.withLock { $0 }.compactMap(\.self)[...]
+    return bodies.map { body in
+      Result { () throws(FileError) in
+        let count = try body.get().count
+        defer { rest = rest.dropFirst(count) }
+        var changes: [Change] = []
+        for part in rest.prefix(count) { changes += try part.get() }
+        return changes
+      }
+    }
   }
 
-  private func group(_ line: Data, _ decoder: JSONDecoder) throws(FileError) -> [Change] {
+  /// The bytes of a part of a group, at least.
+  private static var partSize: Int { 64 << 10 }
+
+  /// A JSON array as several ones of the same elements.
+  private static func parts(of array: Data) -> [Data] {
+    var commas: [Data.Index] = []
+    array.withUnsafeBytes { bytes in
+      var (depth, last) = (0, 0)
+      var (isText, isEscaped) = (false, false)
+      for (offset, byte) in bytes.enumerated() {
+        if isEscaped {
+          isEscaped = false
+        } else if byte == UInt8(ascii: "\"") {
+          isText.toggle()
+        } else if isText {
+          isEscaped = byte == UInt8(ascii: "\\")
+        } else if byte == UInt8(ascii: "[") || byte == UInt8(ascii: "{") {
+          depth += 1
+        } else if byte == UInt8(ascii: "]") || byte == UInt8(ascii: "}") {
+          depth -= 1
+        } else if byte == UInt8(ascii: ","), depth == 1, offset - last >= partSize {
+          commas.append(array.startIndex + offset)
+          last = offset
+        }
+      }
+    }
+    guard !commas.isEmpty else { return [array] }
+    let starts = [array.startIndex] + commas
+    let ends = commas + [array.index(before: array.endIndex)]
+    return zip(starts, ends).map { Data("[".utf8) + array[($0 + 1)..<$1] + Data("]".utf8) }
+  }
+
+  /// The JSON of a line that matches its checksum.
+  private func body(_ line: Data) throws(FileError) -> Data {
     let body = line.dropFirst(17)
     guard !body.isEmpty, Data(AtomicFile.checksum(body).utf8) + [0x20] == line.prefix(17) else {
       throw FileError(
@@ -226,8 +272,12 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
         "a line does not match its checksum. Nothing was changed; open with recovery to keep a "
           + "copy and fetch everything again.")
     }
+    return body
+  }
+
+  private func changes(_ part: Data, _ decoder: JSONDecoder) throws(FileError) -> [Change] {
     do {
-      return try decoder.decode([Change].self, from: body)
+      return try decoder.decode([Change].self, from: part)
     } catch let error as FileError {
       throw error
     } catch {

@@ -54,6 +54,9 @@ extension OperationFailure {
     error.code.isOfNetwork || records.values.contains { $0.code.isOfNetwork }
       || zones.values.contains { $0.code.isOfNetwork }
   }
+
+  /// Whether a server that was reached refused the operation as a whole.
+  var isRefusal: Bool { error.code != .partialFailure && !isOfNetwork }
 }
 
 /// The delay before a retry.

@@ -20,6 +20,11 @@ struct Schedule: Sendable {
   var subscriptionFailures = 0
   /// The number of consecutive failed sends.
   var sendFailures = 0
+  /// Whether a fetch succeeded since the last send.
+  var hasFetched = false
+  /// Whether the server refused the last send as a whole, so that an added change waits for the
+  /// back-off, too.
+  var refusesSends = false
   /// The number of consecutive failed account checks.
   var accountFailures = 0
 
@@ -50,9 +55,10 @@ extension SyncMachine {
     !state.records.isEmpty || !state.zones.isEmpty || state.hasUntrackedChanges
   }
 
-  /// Schedules a send at `due`, unless an earlier one is scheduled.
+  /// Schedules a send at `due`, unless an earlier one is scheduled or the server refuses sends.
   mutating func scheduleSend(at due: Moment) {
     guard configuration.automaticallySync, hasChangesToSend else { return }
+    if schedule.refusesSends, schedule.sendDue != nil { return }
     schedule.sendDue = min(schedule.sendDue ?? due, due)
   }
 
@@ -128,7 +134,11 @@ extension SyncMachine {
 
   private mutating func chooseScheduled(now: Moment) -> Advance {
     guard configuration.automaticallySync else { return .rest }
-    if let due = schedule.gated(schedule.fetchDue), due <= now {
+    // Pushes that never stop do not keep changes from being sent.
+    let isSendNext =
+      schedule.hasFetched && !state.needsFetch && hasChangesToSend
+      && schedule.gated(schedule.sendDue).map { $0 <= now } ?? false
+    if let due = schedule.gated(schedule.fetchDue), due <= now, !isSendNext {
       begin(
         Fetch(
           context: FetchContext(reason: .scheduled, options: FetchOptions()), waiters: [],

@@ -138,5 +138,6 @@ extension SyncMachine {
     schedule.sendDue = nil
     schedule.fetchFailures = 0
     schedule.sendFailures = 0
+    schedule.refusesSends = false
   }
 }

@@ -303,6 +303,7 @@ extension SyncMachine {
     guard configuration.automaticallySync else { return }
     if fetch.failure == nil {
       schedule.fetchFailures = 0
+      schedule.hasFetched = true
       if fetch.context.reason == .manual, !state.changedZones.isEmpty {
         // A fetch with a narrow scope replaced the scheduled one and left zones unread.
         serverChanged(now: now)

@@ -8,6 +8,7 @@ extension SyncMachine {
     var send = send
     send.context.scope = state.spelledAsPending(send.context.scope)
     schedule.sendDue = nil
+    schedule.hasFetched = false
     delivery.events.append(.willSendChanges(send.context))
     enter(.sending(send))
   }
@@ -316,6 +317,7 @@ extension SyncMachine {
     enter(.resting)
     update.isUrgent = true
     guard configuration.automaticallySync else { return }
+    schedule.refusesSends = send.failure?.isRefusal ?? false
     guard send.failure != nil else {
       // A manual send with a narrow scope replaced the scheduled one and left changes unsent.
       if send.context.reason == .manual { scheduleSend(at: now + configuration.sendDelay) }

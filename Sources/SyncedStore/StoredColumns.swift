@@ -45,6 +45,9 @@ struct StoredColumns: Codable, Sendable {
     case settings = "settings"
   }
 
+  /// The most changes in an object: several objects are decoded at a time.
+  private static let mostChanges = 4_096
+
   /// Divides changes by type and zone; each record has one change at most.
   static func columns(of changes: [StoredChange]) -> [StoredColumns] {
     struct Kind: Hashable {
@@ -60,7 +63,7 @@ struct StoredColumns: Codable, Sendable {
         continue
       }
       let kind = Kind(type: change.entry?.type, zone: key.zone, owner: key.owner)
-      if let place = places[kind] {
+      if let place = places[kind], columns[place].changes.count < mostChanges {
         columns[place].changes.append(change)
       } else {
         places[kind] = columns.count

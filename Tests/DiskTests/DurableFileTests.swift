@@ -119,6 +119,26 @@ struct DurableFileTests {
 
   // MARK: Journals
 
+  @Test("A large group is read as it was written, and not at all if one byte of it is damaged")
+  func aLargeGroupIsReadWhole() throws {
+    let disk = SimulatedDisk()
+    var journal = Self.journal(disk)
+    // Texts with every character that has a meaning in JSON, in a group that is decoded in parts.
+    let words = (0..<6_000).map { #"\"[{]},: \#($0) \\"# + String(repeating: "x", count: $0 % 40) }
+    try journal.append(["first"])
+    try journal.append(words)
+    try journal.append(["last"])
+    let bytes = try #require(disk.image[Self.path])
+    #expect(bytes.count > 3 * 64 << 10)
+    #expect(try Self.words(on: disk) == ["first"] + words + ["last"])
+    var image = disk.image
+    image[Self.path]?[bytes.count / 2] ^= 1
+    let damaged = SimulatedDisk(image: image)
+    var reader = Self.journal(damaged)
+    #expect(throws: FileError.self) { try reader.read() }
+    #expect(try reader.read(recovering: true).changes == ["first", "last"])
+  }
+
   /// A way to write to a journal, from the first step that may fail on.
   struct WriteCase: Sendable, CustomTestStringConvertible {
     var testDescription: String

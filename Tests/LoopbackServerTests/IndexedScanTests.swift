@@ -217,32 +217,99 @@ struct IndexedScanTests {
     try twins.file.close()
   }
 
-  @Test("An index that does not match the records is damage: at opening, at a query and at a save")
-  func aWrongIndexIsDamage() throws {
+  /// What is wrong with an index: a wrong key, a missing entry, and one of a record that is gone.
+  enum Mismatch: String, CaseIterable {
+    case key = """
+      UPDATE field_values SET key = (SELECT key FROM field_values WHERE name = 'r91')
+      WHERE name = 'r90'
+      """
+    case missing = "DELETE FROM field_values WHERE name = 'r90'"
+    case extra =
+      "INSERT INTO field_values SELECT field, key, 'none', 9999 FROM field_values LIMIT 1"
+  }
+
+  @Test(
+    "An index that does not match the records is removed by a save, and made anew by a query",
+    arguments: [Mismatch.key, .missing])
+  func aSaveRemovesAWrongIndex(_ mismatch: Mismatch) throws {
     let place = try TemporaryFile()
     defer { place.remove() }
+    let twins = try indexedTwins(place)
+    try twins.file.connection.execute(mismatch.rawValue)
+    try twins.save("r90", ["n": .int64(77)])
+    #expect(try twins.indexCount() == 0)
+    _ = try twins.ask(.queryRecords(QueryRecords(query: sorted, zone: zoneA)))
+    #expect(try twins.indexCount() == 1)
+    try twins.expectCurrentIndexes()
+    try twins.file.close()
+  }
+
+  @Test("A query that finds a wrong key in its index begins again, and has its whole result")
+  func aQueryRemovesAWrongIndex() throws {
+    let place = try TemporaryFile()
+    defer { place.remove() }
+    let twins = try indexedTwins(place)
+    try twins.file.connection.execute(Mismatch.key.rawValue)
+    _ = try twins.ask(.queryRecords(QueryRecords(query: sorted, zone: zoneA)))
+    try twins.expectCurrentIndexes()
+    try twins.file.close()
+  }
+
+  @Test(
+    "A query whose index is wrong, or removed, after a slice begins again: its result is whole",
+    arguments: [true, false])
+  func aQueryWithoutItsIndexBeginsAgain(isRemoved: Bool) throws {
+    let place = try TemporaryFile()
+    defer { place.remove() }
+    let twins = try indexedTwins(place)
+    var query = sorted
+    query.filters = [filter("group", .notEquals, .int64(0))]
+    var scan = try twins.scan(query, limit: 60)
+    var slices = 0
+    let page = try twins.finish(&scan) { number in
+      slices = number
+      guard number == 1 else { return }
+      if isRemoved {
+        try twins.file.transaction {
+          let zone = try twins.file.number(of: zoneA, in: twins.database)
+          try twins.file.removeIndexes(zone: #require(zone))
+        }
+      } else {
+        try twins.file.connection.execute(Mismatch.key.rawValue)
+      }
+    }
+    #expect(slices > 1)
+    #expect(page.records.map(\.id.name) == (1...79).filter { $0 % 4 != 0 }.map { "r\($0)" })
+    try twins.expectCurrentIndexes()
+    try twins.file.close()
+  }
+
+  @Test(
+    "A file with an index that does not match the records opens, without indexes",
+    arguments: Mismatch.allCases)
+  func openingRemovesWrongIndexes(_ mismatch: Mismatch) throws {
+    let place = try TemporaryFile()
+    defer { place.remove() }
+    let twins = try indexedTwins(place)
+    try twins.file.connection.execute(mismatch.rawValue)
+    try twins.reopen()
+    #expect(try twins.indexCount() == (mismatch == .key ? 1 : 0))
+    _ = try twins.ask(.queryRecords(QueryRecords(query: sorted, zone: zoneA)))
+    try twins.expectCurrentIndexes()
+    try twins.file.close()
+  }
+
+  private var sorted: Query {
+    Query(recordType: "T", sorts: [Query.Sort(key: "n", ascending: true)])
+  }
+
+  /// A hundred records and the index for `sorted`.
+  private func indexedTwins(_ place: TemporaryFile) throws -> ScannedTwins {
     let twins = try ScannedTwins(path: place.path)
     try twins.fill(100, IndexedScanTests.fields)
-    let query = Query(recordType: "T", sorts: [Query.Sort(key: "n", ascending: true)])
-    _ = try twins.ask(.queryRecords(QueryRecords(query: query, zone: zoneA)))
-    try twins.file.connection.execute(
-      """
-      UPDATE field_values SET key = (SELECT key FROM field_values WHERE name = 'r5')
-      WHERE name = 'r6'
-      """)
-    #expect { try twins.scan(query) } throws: { ($0 as? ServerFileError)?.code == .damaged }
-    let changed = Record(id: RecordID(name: "r6", zone: zoneA), type: "T")
-    let row = RecordRow(
-      id: changed.id, type: "T", record: changed, changedAt: 5_000, device: nil)
-    #expect { try twins.file.commit([.putRecord(row, in: twins.database)]) } throws: {
-      ($0 as? ServerFileError)?.code == .damaged
-    }
-    try twins.reopen()
-    try twins.file.connection.execute("DELETE FROM field_values WHERE name = 'r6'")
-    try twins.file.close()
-    #expect { try SQLiteStorage(path: place.path, identity: 1) } throws: {
-      ($0 as? ServerFileError)?.code == .damaged
-    }
+    _ = try twins.ask(.queryRecords(QueryRecords(query: sorted, zone: zoneA)))
+    #expect(try twins.indexCount() == 1)
+    return twins
   }
 
   @Test("A file that may not be written is queried: with its indexes, and without any in layout 5")

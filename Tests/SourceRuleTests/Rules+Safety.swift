@@ -25,6 +25,8 @@ let drivers: KeyValuePairs = [
     "ends an engine without waiting in one of its callbacks",
   "Sources/cloudsync/Server/ChildProcess.swift":
     "waits for the command of exec to end",
+  "Sources/cloudsync/Server/RequestLog.swift":
+    "writes the lines of a log, for which no request waits",
   "Sources/cloudsync/Server/ReceivedSignals.swift":
     "reads the signals that were caught",
   "Tests/Support/VerificationSupport/SeedOptions.swift":

@@ -6,7 +6,8 @@ package import Records
 /// An index is made at the first query that needs it. A query first calls `prepareIndex` in each of
 /// its transactions until the index is ready; from then on every commit keeps the index current,
 /// and the other methods may be called. An index contains one entry for each live record of the
-/// type, with the record's `IndexKey`.
+/// type, with the record's `IndexKey`. The other methods throw `LostFieldIndexError` if the index
+/// is not there any more; the query then begins again.
 package protocol IndexedStorage: CloudStorage {
   /// Continues to make an index, and returns its state.
   ///
@@ -34,10 +35,17 @@ package protocol IndexedStorage: CloudStorage {
   /// of entries that were read.
   ///
   /// An entry whose record was deleted or replaced since has no record, unless `areCurrent`: then
-  /// the entries come from the running transaction, and one that does not fit its record is damage.
+  /// the entries come from the running transaction, and an index with one that does not fit its
+  /// record is removed.
   func records(
     of entries: ArraySlice<IndexEntry>, in index: FieldIndexID, byteCount: Int, areCurrent: Bool
   ) throws -> (rows: [RecordRow], count: Int)
+}
+
+/// The error for an index that was removed: its zone was emptied, or it did not match the records.
+package struct LostFieldIndexError: Error {
+  /// Creates an error.
+  package init() {}
 }
 
 /// The index of one field of the records of one type in one zone.

@@ -44,6 +44,8 @@ package struct QueryScan: Sendable {
   /// The original request, whose spelling the reply uses.
   private let original: CloudRequest
 
+  /// What the query begins with, and begins again with when an index was lost.
+  private let beginning: Beginning
   private var builder: QueryPageBuilder
   /// The zones that are not read completely, in order.
   private var zones: ArraySlice<ZoneID>
@@ -55,6 +57,13 @@ package struct QueryScan: Sendable {
   private var step: Int
   /// The records that were read but not examined.
   private var unexamined: [Record] = []
+
+  private struct Beginning {
+    let builder: QueryPageBuilder
+    let zones: ArraySlice<ZoneID>
+    let name: String?
+    let step: Int
+  }
 
   /// Creates a scan.
   init(
@@ -77,6 +86,7 @@ package struct QueryScan: Sendable {
       self.zones = self.zones.drop { $0 < start.id.zone }
       if self.zones.first == start.id.zone { name = start.id.name }
     }
+    beginning = Beginning(builder: builder, zones: self.zones, name: name, step: step)
   }
 
   /// The number of records in the first slice of a query; all of a page if each record is on it.
@@ -114,7 +124,8 @@ package struct QueryScan: Sendable {
       storage: storage, limits: limits, database: database,
       account: account, device: nil, now: now)
     switch try context.access(to: zone) {
-    case .success(let access): try read(access)
+    case .success(let access):
+      do { try read(access) } catch is LostFieldIndexError { beginAgain() }
     case .failure(let error) where namesZone: result = .failure(error)
     case .failure: endZone()
     }
@@ -194,6 +205,15 @@ package struct QueryScan: Sendable {
       source = .walk(walk)
     }
     return rows
+  }
+
+  private mutating func beginAgain() {
+    builder = beginning.builder
+    zones = beginning.zones
+    name = beginning.name
+    step = beginning.step
+    source = nil
+    unexamined = []
   }
 
   private mutating func endZone() {

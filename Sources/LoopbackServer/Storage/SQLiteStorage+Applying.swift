@@ -86,7 +86,7 @@ extension SQLiteStorage {
     let isKnown = known != nil
     let number = try known ?? insert(row, zone: zone)
     if !indexes.isEmpty {
-      try updateEntries(in: indexes, from: old, to: row, number: number)
+      try updateEntries(in: indexes, zone: zone, from: old, to: row, number: number)
     }
     // A new record has no file uses to replace.
     try putFileUses(of: row, zone: zone, isNew: !isKnown)

@@ -7,7 +7,7 @@ import SQLite
 extension SQLiteStorage: IndexedStorage {
   func entryCount(of index: FieldIndexID, in ranges: [IndexRange], upTo limit: Int) throws -> Int {
     try translating {
-      guard let row = try indexRow(index), row.isComplete else { return 0 }
+      let row = try completeRow(index)
       var count = 0
       for range in ranges where count < limit {
         count +=
@@ -30,7 +30,7 @@ extension SQLiteStorage: IndexedStorage {
     of index: FieldIndexID, in ranges: [IndexRange], afterName name: String?, limit: Int
   ) throws -> [IndexEntry] {
     try translating {
-      guard let row = try indexRow(index), row.isComplete else { return [] }
+      let row = try completeRow(index)
       var entries: [IndexEntry] = []
       for range in ranges where entries.count < limit {
         entries += try connection.rows(
@@ -55,7 +55,7 @@ extension SQLiteStorage: IndexedStorage {
     limit: Int
   ) throws -> [IndexEntry] {
     try translating {
-      guard let row = try indexRow(index), row.isComplete else { return [] }
+      let row = try completeRow(index)
       let start = "SELECT key, name, number FROM field_values WHERE field = ? AND "
       let end = isDescending ? " ORDER BY key DESC, name LIMIT ?" : " ORDER BY key, name LIMIT ?"
       func read(_ condition: String, _ values: [SQLValue], _ limit: Int) throws -> [IndexEntry] {
@@ -106,7 +106,8 @@ extension SQLiteStorage: IndexedStorage {
         ) { try recordRow($0, in: index.zone) }
         if areCurrent {
           guard let record = row?.record, IndexKey(of: index.field, in: record) == entry.key else {
-            throw ByteFormatError(offset: 0, reason: "an index of a field does not match a record")
+            try removeIndex(index)
+            throw LostFieldIndexError()
           }
         }
         guard let row else { continue }
@@ -115,5 +116,10 @@ extension SQLiteStorage: IndexedStorage {
       }
       return (rows, count)
     }
+  }
+
+  private func completeRow(_ index: FieldIndexID) throws -> FieldIndexRow {
+    guard let row = try indexRow(index), row.isComplete else { throw LostFieldIndexError() }
+    return row
   }
 }

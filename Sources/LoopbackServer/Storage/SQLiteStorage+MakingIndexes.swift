@@ -145,15 +145,20 @@ extension SQLiteStorage {
     _ index: FieldIndexRow, _ key: IndexKey, _ name: String, _ number: Int64
   ) throws {
     try connection.run(
-      "INSERT INTO field_values (field, key, name, number) VALUES (?, ?, ?, ?)",
+      "INSERT OR REPLACE INTO field_values (field, key, name, number) VALUES (?, ?, ?, ?)",
       [.integer(index.id), .blob(key.bytes), .text(name), .integer(number)])
   }
 
   // MARK: Changes of records
 
-  /// Updates the entries of a record in `indexes` for a change from `old`, in the row `number`.
+  /// Updates the entries of a record in the indexes of its zone for a change from `old`, in the
+  /// row `number`.
+  ///
+  /// An index without the old entry is removed; the next query that needs it makes it anew. The
+  /// key of a text depends on the canonical forms that the Swift library knows, so another version
+  /// of it may not find the entry.
   func updateEntries(
-    in indexes: [FieldIndexRow], from old: Record?, to row: RecordRow, number: Int64
+    in indexes: [FieldIndexRow], zone: Int64, from old: Record?, to row: RecordRow, number: Int64
   ) throws {
     for index in indexes {
       let (before, after) = (index.key(of: old), index.key(of: row.record))
@@ -163,7 +168,8 @@ extension SQLiteStorage {
           "DELETE FROM field_values WHERE field = ? AND key = ? AND name = ?",
           [.integer(index.id), .blob(before.bytes), .text(row.id.name)])
         guard connection.changeCount == 1 else {
-          throw ByteFormatError(offset: 0, reason: "an index of a field does not match a record")
+          try removeIndex(index, zone: zone)
+          continue
         }
       }
       if let after { try addEntry(index, after, row.id.name, number) }
@@ -172,13 +178,28 @@ extension SQLiteStorage {
 
   /// Removes the indexes of a zone that has no records any more.
   func removeIndexes(zone: Int64) throws {
-    guard let rows = try indexRows()[zone] else { return }
-    changesIndexes = true
-    for row in rows {
-      try connection.run("DELETE FROM field_values WHERE field = ?", [.integer(row.id)])
-      try connection.run("DELETE FROM field_indexes WHERE id = ?", [.integer(row.id)])
+    for row in try indexRows()[zone] ?? [] { try removeIndex(row, zone: zone) }
+  }
+
+  /// Removes an index that does not match the records.
+  ///
+  /// - Throws: a damage if the file can't be written.
+  func removeIndex(_ index: FieldIndexID) throws {
+    guard !connection.isReadOnly, !isFull else {
+      throw ByteFormatError(offset: 0, reason: "an index of a field does not match a record")
     }
-    indexes?[zone] = nil
+    try transaction {
+      guard let row = try indexRow(index), let zone = try number(of: index.zone, in: index.database)
+      else { return }
+      try removeIndex(row, zone: zone)
+    }
+  }
+
+  private func removeIndex(_ row: FieldIndexRow, zone: Int64) throws {
+    changesIndexes = true
+    try connection.run("DELETE FROM field_values WHERE field = ?", [.integer(row.id)])
+    try connection.run("DELETE FROM field_indexes WHERE id = ?", [.integer(row.id)])
+    indexes?[zone]?.removeAll { $0.id == row.id }
   }
 
   /// Forgets what the rolled-back transaction changed.

@@ -23,7 +23,8 @@ extension ServerFile {
       "SELECT 1 FROM sqlite_schema WHERE name = 'field_indexes'", [], { _ in true }) ?? false
   }
 
-  /// Checks that each complete index has one entry for each record, and each entry a record.
+  /// Checks that each complete index has one entry for each record, and each entry a record;
+  /// otherwise removes all indexes, which the next queries make anew.
   static func checkIndexes(_ connection: Connection) throws {
     let wrong = try connection.first(
       """
@@ -37,9 +38,13 @@ extension ServerFile {
           WHERE v.field = i.id AND r.number IS NULL)
       UNION ALL SELECT 1 FROM field_values WHERE field NOT IN (SELECT id FROM field_indexes)
       """, [], { _ in true })
-    if wrong != nil {
+    guard wrong != nil else { return }
+    guard !connection.isReadOnly else {
       throw ServerFileError(
         damaged: "an index of a field does not match the records", path: connection.path)
+    }
+    try connection.transaction {
+      try connection.execute("DELETE FROM field_values; DELETE FROM field_indexes")
     }
   }
 }

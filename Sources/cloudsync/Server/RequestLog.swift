@@ -1,4 +1,5 @@
 import CommandLineKit
+import Dispatch
 import Foundation
 import LoopbackHTTP
 import Synchronization
@@ -6,10 +7,16 @@ import WebServices
 
 /// A log of the answered requests: a line for each, in a file or on standard error.
 ///
-/// The lines contain no tokens, names or content.
+/// The lines contain no tokens, names or content. They are written by a queue of their own: the
+/// thread that answers requests does not wait for a slow disk, or for the reader of a pipe.
 final class RequestLog: Sendable {
+  /// The most lines that wait to be written; further ones are lost.
+  private static let mostWaiting = 10_000
+
   private let file: Mutex<FileHandle>
   private let isJSON: Bool
+  private let queue = DispatchQueue(label: "request log")
+  private let waiting = Atomic(0)
 
   /// Opens the file, which is created or continued; `-` is standard error.
   init(_ path: String, isJSON: Bool) throws(ToolError) {
@@ -23,10 +30,22 @@ final class RequestLog: Sendable {
     file = Mutex(FileHandle(fileDescriptor: descriptor, closeOnDealloc: true))
   }
 
-  /// Writes the line of a request; a line that can't be written is lost.
+  /// Adds the line of a request; a line that can't be written is lost.
   func note(_ request: LoopbackWebServer.LoggedRequest) {
+    guard waiting.load(ordering: .relaxed) < Self.mostWaiting else { return }
+    waiting.add(1, ordering: .relaxed)
     let line = Data((isJSON ? Self.json(request) : Self.text(request)).utf8)
-    file.withLock { try? $0.write(contentsOf: line) }
+    queue.async {
+      self.file.withLock { try? $0.write(contentsOf: line) }
+      self.waiting.subtract(1, ordering: .relaxed)
+    }
+  }
+
+  /// Waits until the lines so far are written, for a second at most.
+  func finish() {
+    let end = DispatchWorkItem {}
+    queue.async(execute: end)
+    _ = end.wait(timeout: .now() + 1)
   }
 
   private static func milliseconds(_ time: Duration) -> Double {

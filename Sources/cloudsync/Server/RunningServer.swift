@@ -19,6 +19,7 @@ struct RunningServer: Sendable {
   /// The location of its data: a path, an address without a password, or `memory`.
   let place: String
   private let exportFile: String?
+  private let requestLog: RequestLog?
   /// The URL under which other machines reach it; `nil` if none was given.
   let publicURL: String?
 
@@ -36,10 +37,8 @@ struct RunningServer: Sendable {
         try ArchiveLines(path).fill(server)
       }
       var web = options.web
-      if let path = options.requestLog {
-        let log = try RequestLog(path, isJSON: isJSON)
-        web.requestLog = { log.note($0) }
-      }
+      requestLog = try options.requestLog.map { try RequestLog($0, isJSON: isJSON) }
+      if let requestLog { web.requestLog = { requestLog.note($0) } }
       web.stopRequested = { kill(getpid(), SIGTERM) }
       self.web = try LoopbackWebServer(server, options: web)
       for order in options.faults?.orders ?? [] { try self.web.injectFault(order) }
@@ -112,6 +111,7 @@ struct RunningServer: Sendable {
   /// - Throws: If the archive cannot be written.
   func stop() async throws {
     await web.stop()
+    requestLog?.finish()
     defer { web.server.close() }
     guard let exportFile else { return }
     let file = try NewFile(exportFile)

@@ -1,6 +1,10 @@
 import Foundation
 import Testing
 
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
 /// Proves S9.
 @Suite("cloudsync serve in the background, from a configuration", .timeLimit(.minutes(10)))
 struct DetachedTests {
@@ -46,6 +50,29 @@ struct DetachedTests {
     #expect(!lines.contains(token) && !lines.contains("zoneBusy"))
     let mode = try FileManager.default.attributesOfItem(atPath: log)[.posixPermissions] as? Int
     #expect(mode == 0o600)
+  }
+
+  @Test("A request log that nobody reads stops no request, and not the end of the server")
+  func aFullRequestLogStopsNothing() async throws {
+    let log = tool.path("requests.pipe")
+    #expect(mkfifo(log, 0o600) == 0)
+    let reader = open(log, O_RDWR | O_CLOEXEC)
+    defer { close(reader) }
+    let ready = try await tool.good(
+      "serve", "--detach", "--json", "--port", "0", "--request-log", log)
+    let object = try JSONSerialization.jsonObject(with: Data(ready.utf8)) as? [String: Any]
+    let url = try #require(object?["url"] as? String)
+    let session = URLSession(configuration: .ephemeral)
+    defer { session.invalidateAndCancel() }
+    let health = try #require(URL(string: url + "/healthz"))
+    // Their lines are more than a pipe holds.
+    for _ in 0..<2_000 {
+      let (_, answer) = try await session.data(from: health)
+      #expect((answer as? HTTPURLResponse)?.statusCode == 200)
+    }
+    let token = try #require(object?["controlToken"] as? String)
+    let environment = ["CLOUDSYNC_SERVER": url, "CLOUDSYNC_CONTROL_TOKEN": token]
+    #expect(try await tool.good("stop", environment: environment) == "stopped\n")
   }
 
   @Test("A detached server that can't start prints why and returns its exit code")

@@ -1,3 +1,5 @@
+import Foundation
+
 /// For how long nothing was answered, by the kind of interruption.
 struct Gaps {
   /// The number of each kind, the longest gap, and the longest part that was not inevitable.
@@ -5,8 +7,14 @@ struct Gaps {
     var count = 0
     var longest = Duration.zero
     var excess = Duration.zero
+    /// Who had no answer in the gap of which the longest part was not inevitable, and what happened
+    /// meanwhile.
+    var circumstances = ""
     var commits = 0
   }
+
+  /// The time in which a server was not there.
+  typealias Absence = (server: Int, start: ContinuousClock.Instant, end: ContinuousClock.Instant)
 
   private(set) var figures: [Interruption: Figures] = [:]
 
@@ -16,7 +24,7 @@ struct Gaps {
   ///   - probes: The answers of each server; of any, without a number.
   init(
     _ outages: [Outage],
-    absences: [(server: Int, start: ContinuousClock.Instant, end: ContinuousClock.Instant)],
+    absences: [Absence],
     probes: [(server: Int?, answers: [ContinuousClock.Instant])]
   ) {
     for outage in outages {
@@ -32,7 +40,10 @@ struct Gaps {
           }
           if isAbsent { continue }
           kind.longest = max(kind.longest, gap.end - gap.start)
-          kind.excess = max(kind.excess, gap.end - gap.start - Gaps.inevitable(in: gap, outage))
+          let excess = gap.end - gap.start - Gaps.inevitable(in: gap, outage)
+          if excess <= kind.excess { continue }
+          kind.excess = excess
+          kind.circumstances = Gaps.circumstances(gap, probe.server, outages, absences)
         }
       }
       figures[outage.kind] = kind
@@ -52,5 +63,22 @@ struct Gaps {
   private static func inevitable(in gap: Gap, _ outage: Outage) -> Duration {
     let overlap = min(gap.end, outage.end) - max(gap.start, outage.start)
     return min(outage.inevitable, max(.zero, overlap))
+  }
+
+  /// What happened in a gap, with times in seconds from its beginning.
+  private static func circumstances(
+    _ gap: Gap, _ server: Int?, _ outages: [Outage], _ absences: [Absence]
+  ) -> String {
+    func times(_ start: ContinuousClock.Instant, _ end: ContinuousClock.Instant) -> String {
+      String(
+        format: "%.2f to %.2f", (start - gap.start) / .seconds(1), (end - gap.start) / .seconds(1))
+    }
+    let events =
+      outages.filter { $0.start < gap.end && $0.end > gap.start }
+      .map { "\($0.kind) \(times($0.start, $0.end))" }
+      + absences.filter { $0.start < gap.end && $0.end > gap.start }
+      .map { "server \($0.server) absent \(times($0.start, $0.end))" }
+    return "no answer from \(server.map { "server \($0)" } ?? "any server") "
+      + times(gap.start, gap.end) + " s; " + events.joined(separator: ", ")
   }
 }

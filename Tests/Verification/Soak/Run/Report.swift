@@ -54,8 +54,10 @@ struct Report {
         ledger.violation("pushes between servers take more than \(Int(bound)) ms")
       }
     }
-    if let gap = gaps.figures[.promotion]?.excess, gap > Report.promotionBound {
-      ledger.violation("after a promotion nothing was answered for \(Report.text(gap))")
+    if let gap = gaps.figures[.promotion], gap.excess > Report.promotionBound {
+      ledger.violation(
+        "after a promotion nothing was answered for \(Report.text(gap.excess)): "
+          + gap.circumstances)
     }
   }
 
@@ -70,6 +72,7 @@ struct Report {
         "interruptions: \(kind)",
         "\(figures.count), longest gap \(Report.text(figures.longest)), beyond the outage "
           + Report.text(max(.zero, figures.excess))
+          + (figures.excess > .zero ? " (\(figures.circumstances))" : "")
           + (kind == .unconfirmed ? ", \(figures.commits) commits with a warning" : "")
       )
     }

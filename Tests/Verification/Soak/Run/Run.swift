@@ -15,9 +15,7 @@ final class Run: Sendable {
   /// The interruptions so far.
   let outages = Mutex<[Outage]>([])
   /// When a server was not there.
-  let absences = Mutex<
-    [(server: Int, start: ContinuousClock.Instant, end: ContinuousClock.Instant)]
-  >([])
+  let absences = Mutex<[Gaps.Absence]>([])
   /// Whether a promotion is under way, for which nothing else cuts connections.
   let isPromoting = Mutex(false)
   /// The figures of each server when it was killed.

@@ -1,0 +1,83 @@
+import CloudProtocol
+import Records
+import SyncMachine
+import Testing
+
+@Suite("Stories of the schedule")
+struct ScheduleStoryTests {
+  /// Proves CE-162.
+  @Test("Pushes that never stop do not keep an added change from being sent")
+  func constantPushesDoNotDelaySends() {
+    var story = Story.signedIn(automatically: true)
+    story.answer(FetchStoryTests.database([]))
+    story.machine.serverChanged(now: story.now)
+    story.run()
+    story.save("a")
+    story.log = []
+    for _ in 0..<5 where !story.log.contains("> modifyRecords") {
+      // The next push comes while the fetch for the one before is under way.
+      story.now = story.now + .seconds(60)
+      story.machine.serverChanged(now: story.now)
+      story.now = story.now + .seconds(60)
+      story.answer(FetchStoryTests.database([]))
+    }
+    #expect(story.told().contains("> modifyRecords"))
+  }
+
+  /// Proves CE-163.
+  @Test(
+    "A change that is added while the server refuses sends waits for the back-off",
+    arguments: [CloudError.Code.zoneBusy, .serviceUnavailable, .requestRateLimited])
+  func addedChangesDoNotShortenTheBackoff(code: CloudError.Code) {
+    var story = refused(code, times: 8)
+    for number in 0..<20 {
+      story.save("more\(number)")
+      story.now = story.now + .seconds(1)
+      story.run()
+    }
+    #expect(story.told().isEmpty)
+    story.now = story.now + .seconds(300)
+    story.run()
+    story.answer(FetchStoryTests.database([]))
+    story.answerRecords()
+    #expect(story.machine.state.records.isEmpty)
+    // After a success an added change is sent as soon as ever.
+    story.log = []
+    story.save("last")
+    story.now = story.now + .seconds(1)
+    story.run()
+    #expect(story.told().last == "> modifyRecords")
+  }
+
+  /// Proves CE-163.
+  @Test("A change that is added while the server can't be reached is sent soon")
+  func addedChangesShortenTheWaitForTheNetwork() {
+    var story = refused(.networkFailure, times: 8)
+    story.save("more")
+    story.now = story.now + .seconds(1)
+    story.run()
+    #expect(story.request != nil)
+  }
+
+  /// A story in which the server answers fetches, and each send with `code`.
+  private func refused(_ code: CloudError.Code, times: Int) -> Story {
+    var story = Story.signedIn(automatically: true)
+    story.answer(FetchStoryTests.database([]))
+    story.save("a")
+    var count = 0
+    for _ in 0..<100 where count < times {
+      story.now = story.now + .seconds(301)
+      story.run()
+      guard let request = story.request else { continue }
+      if case .modifyRecords = request.request {
+        count += 1
+        story.answer(.failure(CloudError(code, "")))
+      } else {
+        story.answer(FetchStoryTests.database([]))
+      }
+    }
+    #expect(count == times)
+    story.log = []
+    return story
+  }
+}
