@@ -81,10 +81,6 @@ public final class AnnotationStore: Sendable {
     sweepMedia()
   }
 
-  deinit {
-    state.withLock { $0.journal.close() }
-  }
-
   /// The damaged file that was set aside when the store was opened.
   public var recovery: FileRecovery? { state.withLock { $0.recovery } }
 

@@ -103,8 +103,6 @@ final class IdeaCore: Sendable {
     state = Mutex(opened)
   }
 
-  deinit { state.withLock { $0.journal.close() } }
-
   private static func replay(_ transaction: IdeaTransaction, _ state: inout State) {
     for row in transaction.rows { state.shelf.adopt(row) }
     for name in transaction.removed { state.shelf.drop(name) }

@@ -9,14 +9,16 @@ import Synchronization
 /// A line is a checksum, a space, and the group as a JSON array. A last line without its end or
 /// with zero bytes is a write that a crash interrupted, and is removed. Any other line that does
 /// not match its checksum is damage. A value; its owner guards it and writes the file anew when
-/// most of it is obsolete.
+/// most of it is obsolete. A file to which another journal has added lines is not written anew, so
+/// that none is lost; this one has them when it is read again.
 public struct Journal<Change: Codable & Sendable>: Sendable {
   private let file: AtomicFile
   private let header: Data
   private let format: String
   private let version: Int
-  private var open: (any DiskFile)?
   private var size = 0
+  /// Whether another journal has written the file since it was read or written anew.
+  private var hasOthersLines = false
   /// Whether a part of a failed write may stand behind the last line.
   private var hasRest = false
   /// Whether the file may not be durable under its name: lines would be lost with it.
@@ -69,7 +71,11 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
   public mutating func read(
     recovering isRecovering: Bool = false, userInfo: [CodingUserInfoKey: any Sendable] = [:]
   ) throws(FileError) -> Reading {
-    guard let data = try file.read() else { return Reading(exists: false) }
+    hasOthersLines = false
+    guard let data = try file.read() else {
+      (size, compactSize) = (0, 0)
+      return Reading(exists: false)
+    }
     var reading = Reading()
     var damage: FileError?
     if !data.starts(with: header) {
@@ -91,6 +97,7 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
     compactSize = size / 2
     if let damage, let copy = try file.setAside() {
       reading.recovery = FileRecovery(damage, copy: copy)
+      size = data.count
     } else {
       try cut(rewriting: lines.last.map { data[$0.startIndex...$0.endIndex] } ?? Data())
     }
@@ -123,14 +130,15 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
   public mutating func append(_ changes: [Change]) throws(FileError) {
     let line = try line(changes)
     if hasRest { try cut() }
-    if open == nil {
-      if size == 0 { try rewrite([]) }
-      if isNameUncertain { try synchronizeName() }
-      open = try file.doing(.write) { () throws(DiskError) in
-        try file.disk.open(file.path, .append)
-      }
+    if size == 0 { try rewrite([]) }
+    if isNameUncertain { try synchronizeName() }
+    // Another journal may have replaced the file.
+    let (open, found) = try file.doing(.write) { () throws(DiskError) in
+      let open = try file.disk.open(file.path, .append)
+      return (open, try open.size())
     }
-    guard let open else { return }
+    if found != size { hasOthersLines = true }
+    size = found
     do throws(FileError) {
       try file.doing(.write) { () throws(DiskError) in
         try open.append(all: line)
@@ -147,18 +155,36 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
 
   /// Writes the file anew with these groups only.
   ///
+  /// - Parameter replacesOthers: whether a file that another journal has written is replaced, too,
+  ///   such as to erase it.
   /// - Throws: ``FileError``; the file has its old content then, or the new one, which is made
-  ///   durable before the next group is added.
-  public mutating func rewrite(_ groups: [[Change]]) throws(FileError) {
+  ///   durable before the next group is added. A file that another journal has written stays.
+  public mutating func rewrite(
+    _ groups: [[Change]], replacingOthers replacesOthers: Bool = false
+  ) throws(FileError) {
     var data = header
     for group in groups { data.append(contentsOf: try line(group)) }
-    open = nil
+    if !replacesOthers { try checkForOthers() }
     try file.replace(data)
     isNameUncertain = true
     hasRest = false
+    hasOthersLines = false
     size = data.count
     compactSize = data.count
     try synchronizeName()
+  }
+
+  /// Fails if another journal has written the file.
+  private func checkForOthers() throws(FileError) {
+    let found = try file.doing(.write) { () throws(DiskError) in
+      guard try file.disk.exists(file.path) else { return 0 }
+      return try file.disk.open(file.path, .read).size()
+    }
+    guard hasOthersLines || found != size, !hasRest else { return }
+    throw FileError(
+      .write, url,
+      "another store has written it since this one read it. Nothing was changed; open one store at "
+        + "a time, and open this one again.")
   }
 
   private mutating func synchronizeName() throws(FileError) {
@@ -166,17 +192,12 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
     isNameUncertain = false
   }
 
-  /// Closes the file; the next change opens it again.
-  public mutating func close() {
-    open = nil
-  }
-
   /// Removes the file and the copies of damaged ones.
   ///
   /// - Throws: ``FileError`` if it can't be removed.
   public mutating func remove() throws(FileError) {
-    open = nil
     hasRest = false
+    hasOthersLines = false
     size = 0
     compactSize = 0
     try file.remove()

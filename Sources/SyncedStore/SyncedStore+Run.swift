@@ -148,7 +148,6 @@ extension SyncedStore {
     try state.withLock { state in
       defer { state.run = nil }
       try store(&state)
-      state.journal.close()
     }
   }
 

@@ -18,7 +18,8 @@ import Synchronization
 ///
 /// The directory has two files: the items, with their system fields and unsent changes, and the
 /// engine's state. All members can be called from any thread; changes wait for the disk. Open one
-/// store at a time on a directory, also in other processes: two would lose each other's changes.
+/// store at a time on a directory, also in other processes: a second one does not see the changes
+/// of the first before it is opened again.
 public final class SyncedStore: Sendable {
   /// The names of a store's files.
   public struct FileNames: Hashable, Sendable {
@@ -285,7 +286,8 @@ extension SyncedStore.State {
 
   /// Stores what events changed, and writes the file anew if most of it is obsolete.
   mutating func flush() throws(FileError) {
-    if mustRewrite || journal.isMostlyObsolete { return try rewrite() }
+    if mustRewrite { return try rewrite() }
+    if journal.isMostlyObsolete, (try? rewrite()) != nil { return }
     let changes = table.takeUnstored()
     guard !changes.isEmpty else { return }
     do throws(FileError) {
@@ -297,7 +299,8 @@ extension SyncedStore.State {
   }
 
   fileprivate mutating func rewrite() throws(FileError) {
-    try journal.rewrite(table.everything())
+    // What must be erased is erased, whoever wrote it.
+    try journal.rewrite(table.everything(), replacingOthers: mustRewrite)
     _ = table.takeUnstored()
     mustRewrite = false
   }

@@ -152,12 +152,6 @@ struct DurableFileTests {
     WriteCase(
       testDescription: "an open journal", prepare: { try $0.append(["a"]) }, before: ["a"]),
     WriteCase(
-      testDescription: "a closed journal",
-      prepare: {
-        try $0.append(["a"])
-        $0.close()
-      }, before: ["a"]),
-    WriteCase(
       testDescription: "a rewritten journal",
       prepare: {
         try $0.append(["a"])
@@ -183,7 +177,7 @@ struct DurableFileTests {
   func refusedChangeIsInNoFile(_ row: WriteCase) throws {
     let refused = String(repeating: "r", count: 1_500)
     // More calls than a write makes; the last attempts find a disk without a fault.
-    for call in 1...14 {
+    for call in 1...18 {
       for (isForEver, keepsCache) in [(false, true), (false, false), (true, true)] {
         let disk = SimulatedDisk()
         disk.faults.shortWriteRate = 0.5
@@ -251,17 +245,51 @@ struct DurableFileTests {
     }
   }
 
-  @Test("A closed journal takes no changes to a file that another one has replaced")
-  func closedJournalOpensTheFileAgain() throws {
+  /// What another journal, or something else, does to a file that a journal has read.
+  static let others: [@Sendable (SimulatedDisk) throws -> Void] = [
+    { disk in
+      var other = journal(disk)
+      _ = try other.read()
+      try other.append(["other"])
+    },
+    { disk in
+      var other = journal(disk)
+      _ = try other.read()
+      try other.rewrite([["b"], ["b"]])
+    },
+    { disk in
+      var other = journal(disk)
+      try other.remove()
+    },
+  ]
+
+  @Test(
+    "A file that another has written is not written anew, and its lines and new ones are both kept",
+    arguments: others.indices)
+  func linesOfAnotherAreKept(_ index: Int) throws {
     let disk = SimulatedDisk()
     var journal = Self.journal(disk)
     try journal.append(["a"])
-    journal.close()
-    var other = Self.journal(disk)
-    try other.rewrite([["b"]])
-    other.close()
-    try journal.append(["c"])
-    #expect(try Self.words(on: disk) == ["b", "c"])
+    try Self.others[index](disk)
+    let before = try Self.words(on: disk)
+    #expect(throws: FileError.self) { try journal.rewrite([["c"]]) }
+    #expect(try Self.words(on: disk) == before)
+    if let before {
+      try journal.append(["c"])
+      #expect(throws: FileError.self) { try journal.rewrite([["d"]]) }
+      #expect(try Self.words(on: disk) == before + ["c"])
+    } else {
+      #expect(throws: FileError.self) { try journal.append(["c"]) }
+    }
+    // Once it is read it may be written anew.
+    let found = try journal.read().changes
+    try journal.append(["e"])
+    #expect(try Self.words(on: disk) == found + ["e"])
+    try journal.rewrite([["f"]])
+    #expect(try Self.words(on: disk) == ["f"])
+    try Self.others[0](disk)
+    try journal.rewrite([["erased"]], replacingOthers: true)
+    #expect(try Self.words(on: disk) == ["erased"])
   }
 
   @Test("A rewrite whose name is not durable is made durable before the next change")
