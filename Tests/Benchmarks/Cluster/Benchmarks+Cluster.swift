@@ -53,10 +53,12 @@ enum ClusterBenchmarks {
           name: "P31 eight writers of one account (0.8 of the rate)", goal: 1.25,
           subject: writers(8), reference: writers(1)),
         Benchmark(
-          name: "P31 two processes (1.5 of the rate)", goal: 1 / 1.5,
+          // One process, its client and PostgreSQL keep one and a half processors busy.
+          name: "P31 two processes (1.5 of the rate with 4 processors)",
+          goal: ProcessInfo.processInfo.activeProcessorCount < 4 ? nil : 1 / 1.5,
           subject: processes(2) { Stopwatch.now }, reference: processes(1) { Stopwatch.now }),
         Benchmark(
-          name: "P31 two processes, busy processors", goal: nil,
+          name: "P31 two processes, processor time of a record", goal: 1.1,
           subject: processes(2, measuring: busyTime), reference: processes(1, measuring: busyTime),
           rounds: 3),
       ]

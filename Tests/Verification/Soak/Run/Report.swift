@@ -72,7 +72,7 @@ struct Report {
         "interruptions: \(kind)",
         "\(figures.count), longest gap \(Report.text(figures.longest)), beyond the outage "
           + Report.text(max(.zero, figures.excess))
-          + (figures.excess > .zero ? " (\(figures.circumstances))" : "")
+          + (kind == .promotion && figures.excess > .zero ? " (\(figures.circumstances))" : "")
           + (kind == .unconfirmed ? ", \(figures.commits) commits with a warning" : "")
       )
     }
