@@ -2,6 +2,7 @@ import CloudProtocol
 import CloudSyncTesting
 import LoopbackServer
 import Records
+import Synchronization
 import Testing
 import WebServices
 
@@ -24,6 +25,22 @@ struct CourierLimitTests {
     #expect(courier.queueCount == 10)
     courier.close()
     #expect(courier.queueCount == 0)
+    server.close()
+  }
+
+  /// Proves WS-74.
+  @Test("A queue that was unread for more than five minutes is removed when another is made")
+  func anIdleQueueIsRemoved() async {
+    let seconds = Mutex(0.0)
+    let server = LoopbackServer(
+      clock: { Timestamp(secondsSinceReferenceDate: seconds.withLock { $0 }) })
+    let courier = WebCourier(clock: SimulatedClock(), wallClock: server.clock)
+    for (time, count) in [(0.0, 1), (200, 2), (300, 3), (301, 3), (600, 3)] {
+      seconds.withLock { $0 = time }
+      courier.open(holder("device \(time)"), server)
+      #expect(courier.queueCount == count, "after \(time) s")
+    }
+    courier.close()
     server.close()
   }
 
