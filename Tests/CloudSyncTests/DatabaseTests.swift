@@ -1,6 +1,7 @@
 import CloudProtocol
 import CloudSync
 import Foundation
+import LoopbackServer
 import Records
 import Testing
 
@@ -283,6 +284,68 @@ struct DatabaseTests {
       }
     }
     #expect(throws: CKError.self) { _ = try refused.get() }
+  }
+
+  /// Proves CS-44.
+  @Test("Completion handlers of zones, subscriptions and changes get what the server answers")
+  func completionHandlersOfZonesSubscriptionsAndChanges() async throws {
+    let server = LoopbackServer()
+    let container = CKContainer(
+      identifier: "iCloud.test", transport: server.device("phone", signedInAs: "alice"))
+    let database = container.privateCloudDatabase
+    let (kept, gone) = (CKRecordZone(zoneName: "Kept"), CKRecordZone.ID(zoneName: "Gone"))
+    typealias Zones = (
+      saveResults: [CKRecordZone.ID: Result<CKRecordZone, any Error>],
+      deleteResults: [CKRecordZone.ID: Result<Void, any Error>]
+    )
+    let zones = try await answer { (done: @escaping @Sendable (Result<Zones, any Error>) -> Void) in
+      database.modifyRecordZones(
+        saving: [kept, CKRecordZone(zoneID: gone)], deleting: [], completionHandler: done)
+    }
+    #expect(Set(zones.saveResults.keys.map(\.zoneName)) == ["Kept", "Gone"])
+    let deleted = try await answer {
+      (done: @escaping @Sendable (Result<Zones, any Error>) -> Void) in
+      database.modifyRecordZones(saving: [], deleting: [gone], completionHandler: done)
+    }
+    #expect(deleted.saveResults.isEmpty && deleted.deleteResults.keys.map(\.zoneName) == ["Gone"])
+    let found = try await answer { done in
+      database.fetch(withRecordZoneIDs: [kept.zoneID, gone], completionHandler: done)
+    }
+    #expect(try found[kept.zoneID]?.get().zoneID.zoneName == "Kept")
+    #expect(throws: CKError.self) { try found[gone]?.get() }
+    typealias Subscriptions = (
+      saveResults: [CKSubscription.ID: Result<CKSubscription, any Error>],
+      deleteResults: [CKSubscription.ID: Result<Void, any Error>]
+    )
+    let saved = try await answer {
+      (done: @escaping @Sendable (Result<Subscriptions, any Error>) -> Void) in
+      database.modifySubscriptions(
+        saving: ["all", "more"].map {
+          let subscription = CKDatabaseSubscription(subscriptionID: $0)
+          subscription.notificationInfo = CKSubscription.NotificationInfo()
+          return subscription
+        }, deleting: [], completionHandler: done)
+    }
+    #expect(saved.saveResults.keys.sorted() == ["all", "more"] && saved.deleteResults.isEmpty)
+    for result in saved.saveResults.values { _ = try result.get() }
+    let removed = try await answer {
+      (done: @escaping @Sendable (Result<Subscriptions, any Error>) -> Void) in
+      database.modifySubscriptions(saving: [], deleting: ["more"], completionHandler: done)
+    }
+    #expect(removed.saveResults.isEmpty && removed.deleteResults.keys.sorted() == ["more"])
+    let subscriptions = try await answer { done in
+      database.fetch(withSubscriptionIDs: ["all"], completionHandler: done)
+    }
+    #expect(try subscriptions["all"]?.get().subscriptionID == "all")
+    server.close()
+  }
+
+  private func answer<Value: Sendable>(
+    _ body: (@escaping @Sendable (Result<Value, any Error>) -> Void) -> Void
+  ) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+      body { continuation.resume(with: $0) }
+    }
   }
 
   @Test("A push becomes the matching notification class")

@@ -192,6 +192,27 @@ struct FaultTests {
     world.close()
   }
 
+  @Test("The log counts the items that a request saves and deletes")
+  func itemsOfRequestsAreCounted() async throws {
+    let world = World()
+    try await world.prepare()
+    let subscriptions = ["x", "y"].map {
+      Subscription(id: SubscriptionID($0), kind: .database(recordType: nil))
+    }
+    let zones = ["Y", "Z"].map { ZoneID(name: $0) }
+    for (number, request) in [
+      CloudRequest.modifySubscriptions(
+        ModifySubscriptions(save: subscriptions, delete: [SubscriptionID("z")])),
+      .fetchSubscriptions(nil), .fetchSubscriptions(["x", "y"].map { SubscriptionID($0) }),
+      .modifyZones(ModifyZones(save: zones, delete: [ZoneID(name: "W")])), .fetchZones(zones),
+    ].enumerated() {
+      _ = await outcome(of: call("items \(number)", request), on: world.phone)
+    }
+    #expect(world.controls.requests.map(\.itemCount) == [3, 1, 2, 3, 2])
+    _ = world.takeHeard()
+    world.close()
+  }
+
   /// Proves SC-156.
   @Test("Requests are logged and counted by kind and device, with their outcomes")
   func requestsAreLoggedWithOutcomes() async throws {

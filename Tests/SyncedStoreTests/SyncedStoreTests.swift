@@ -265,6 +265,47 @@ struct SyncedStoreTests {
     #expect(phone.store.unreadableRecord(named: "a") == nil && phone.texts == ["a": "newer"])
   }
 
+  @Test("Records that the app received by itself are told to those who listen")
+  func receivedRecordsAreToldToListeners() async throws {
+    let phone = try NoteDevice(server, "phone")
+    try await phone.store.sync()
+    var changes = phone.store.changes.makeAsyncIterator()
+    let id = CKRecord.ID(recordName: "a", zoneID: NoteDevice.zone)
+    let record = CKRecord(recordType: Note.recordType, recordID: id)
+    record["text"] = "found"
+    try phone.store.receive([record])
+    #expect(await changes.next()?.kind == .saved)
+    #expect(phone.texts == ["a": "found"])
+    try phone.store.receive([], deleted: [id])
+    #expect(await changes.next()?.kind == .removed)
+    #expect(phone.texts == [:] && phone.store.status.unsentCount == 0)
+  }
+
+  @Test("A share that was changed meanwhile is configured and saved again, three times at most")
+  func aShareInConflictIsSavedAgain() async throws {
+    let phone = try NoteDevice(server, "phone")
+    try phone.write("a", "for ben")
+    try await phone.store.sync()
+    var calls = 0
+    for (conflicts, expected) in [(1, 2), (2, 3)] {
+      calls = 0
+      server.controls.fail(
+        next: conflicts, with: .serverRecordChanged, in: RequestScope(kind: .modifyRecords))
+      let share = try await phone.store.share { _ in calls += 1 }
+      #expect(share.url != nil && calls == expected)
+    }
+    calls = 0
+    server.controls.fail(
+      next: 3, with: .serverRecordChanged, in: RequestScope(kind: .modifyRecords))
+    await #expect(throws: CKError.self) { try await phone.store.share { _ in calls += 1 } }
+    #expect(calls == 3)
+    // Another error ends it at once.
+    calls = 0
+    server.controls.fail(with: .quotaExceeded, in: RequestScope(kind: .modifyRecords))
+    await #expect(throws: CKError.self) { try await phone.store.share { _ in calls += 1 } }
+    #expect(calls == 1)
+  }
+
   @Test("Changes from the server are told to those who listen")
   func changesAreToldToListeners() async throws {
     let (phone, desk) = (try NoteDevice(server, "phone"), try NoteDevice(server, "desk"))
