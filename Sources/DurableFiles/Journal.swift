@@ -46,8 +46,11 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
   /// The place of the file.
   public var url: URL { file.url }
 
-  /// Whether most of the file is obsolete and it should be written anew; never below 256 KiB.
-  public var isMostlyObsolete: Bool { size > 256 << 10 && size > 3 * compactSize }
+  /// Whether most of the file is obsolete and it should be written anew; never below 256 KiB, and
+  /// not after a change by another journal, until the file is read again.
+  public var isMostlyObsolete: Bool {
+    !hasOthersLines && size > 256 << 10 && size > 3 * compactSize
+  }
 
   /// The content of a journal.
   public struct Reading: Sendable {
@@ -162,9 +165,9 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
   public mutating func rewrite(
     _ groups: [[Change]], replacingOthers replacesOthers: Bool = false
   ) throws(FileError) {
+    if !replacesOthers { try checkForOthers() }
     var data = header
     for group in groups { data.append(contentsOf: try line(group)) }
-    if !replacesOthers { try checkForOthers() }
     try file.replace(data)
     isNameUncertain = true
     hasRest = false
@@ -175,12 +178,13 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
   }
 
   /// Fails if another journal has written the file.
-  private func checkForOthers() throws(FileError) {
+  private mutating func checkForOthers() throws(FileError) {
     let found = try file.doing(.write) { () throws(DiskError) in
       guard try file.disk.exists(file.path) else { return 0 }
       return try file.disk.open(file.path, .read).size()
     }
-    guard hasOthersLines || found != size, !hasRest else { return }
+    if found != size, !hasRest { hasOthersLines = true }
+    guard hasOthersLines else { return }
     throw FileError(
       .write, url,
       "another store has written it since this one read it. Nothing was changed; open one store at "

@@ -327,9 +327,15 @@ struct DurableFileTests {
     #expect(try appends(&journal) == 27)
     try journal.rewrite(Array(repeating: [word], count: 30))
     #expect(try appends(&journal) == 61)
+    // A file that another journal has written is not to be written anew.
+    var other = Self.journal(disk)
+    _ = try other.read()
+    try other.append([word])
+    try journal.append([word])
+    #expect(!journal.isMostlyObsolete)
     // Half of what is read counts as obsolete.
     _ = try journal.read()
-    #expect(try appends(&journal) == 46)
+    #expect(try appends(&journal) == 47)
     try journal.remove()
     #expect(try appends(&journal) == 27)
   }
