@@ -233,31 +233,24 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
   private func groups(
     _ lines: [Data], _ userInfo: [CodingUserInfoKey: any Sendable]
   ) -> [Result<[Change], FileError>] {
-    let parts = lines.map { Self.parts(of: $0.dropFirst(17)) }
-    // The checksum of a line is one more piece of work.
-    let work = lines.indices.flatMap { line in
-      [(line, nil)] + parts[line].map { (line, $0 as Data?) }
+    let bodies = lines.map { line in
+      Result { () throws(FileError) in Self.parts(of: try body(line)) }
     }
-    let done = Mutex([Result<[Change], FileError>?](repeating: nil, count: work.count))
-    DispatchQueue.concurrentPerform(iterations: work.count) { index in
-      let (line, part) = work[index]
-      let result = Result { () throws(FileError) in
-        guard let part else {
-          try self.check(lines[line])
-          return [Change]()
-        }
-        let decoder = JSONDecoder()
-        decoder.userInfo = userInfo
-        return try self.changes(part, decoder)
-      }
-      done.withLock { $0[index] = result }
+    let parts = bodies.flatMap { (try? $0.get()) ?? [] }
+    let decoded = Mutex([Result<[Change], FileError>?](repeating: nil, count: parts.count))
+    DispatchQueue.concurrentPerform(iterations: parts.count) { index in
+      let decoder = JSONDecoder()
+      decoder.userInfo = userInfo
+      let changes = Result { () throws(FileError) in try self.changes(parts[index], decoder) }
+      decoded.withLock { $0[index] = changes }
     }
-    var rest = done.withLock { $0 }.compactMap(\.self)[...]
-    return parts.map { parts in
-      defer { rest = rest.dropFirst(parts.count + 1) }
-      return Result { () throws(FileError) in
+    var rest = decoded.withLock { $0 }.compactMap(\.self)[...]
+    return bodies.map { body in
+      Result { () throws(FileError) in
+        let count = try body.get().count
+        defer { rest = rest.dropFirst(count) }
         var changes: [Change] = []
-        for result in rest.prefix(parts.count + 1) { changes += try result.get() }
+        for part in rest.prefix(count) { changes += try part.get() }
         return changes
       }
     }
@@ -268,39 +261,35 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
 
   /// A JSON array as several ones of the same elements.
   private static func parts(of array: Data) -> [Data] {
-    guard array.count > partSize else { return [array] }
     var commas: [Data.Index] = []
     array.withUnsafeBytes { bytes in
-      var (index, depth, last) = (0, 0, 0)
-      // The last byte ends the array.
-      while index < bytes.count - 1 {
-        switch bytes[index] {
-        case UInt8(ascii: "\""): index = endOfText(in: bytes, from: index)
-        case UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
-        case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
-        case UInt8(ascii: ",") where depth == 1 && index - last >= partSize:
-          commas.append(array.startIndex + index)
-          last = index
-        default: break
+      var (depth, last) = (0, 0)
+      var (isText, isEscaped) = (false, false)
+      for (offset, byte) in bytes.enumerated() {
+        if isEscaped {
+          isEscaped = false
+        } else if byte == UInt8(ascii: "\"") {
+          isText.toggle()
+        } else if isText {
+          isEscaped = byte == UInt8(ascii: "\\")
+        } else if byte == UInt8(ascii: "[") || byte == UInt8(ascii: "{") {
+          depth += 1
+        } else if byte == UInt8(ascii: "]") || byte == UInt8(ascii: "}") {
+          depth -= 1
+        } else if byte == UInt8(ascii: ","), depth == 1, offset - last >= partSize {
+          commas.append(array.startIndex + offset)
+          last = offset
         }
-        index += 1
       }
     }
+    guard !commas.isEmpty else { return [array] }
     let starts = [array.startIndex] + commas
     let ends = commas + [array.index(before: array.endIndex)]
     return zip(starts, ends).map { Data("[".utf8) + array[($0 + 1)..<$1] + Data("]".utf8) }
   }
 
-  /// The index of the quotation mark that ends the text of the one at `start`.
-  private static func endOfText(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
-    var end = start + 1
-    while end < bytes.count, bytes[end] != UInt8(ascii: "\"") {
-      end += bytes[end] == UInt8(ascii: "\\") ? 2 : 1
-    }
-    return end
-  }
-
-  private func check(_ line: Data) throws(FileError) {
+  /// The JSON of a line that matches its checksum.
+  private func body(_ line: Data) throws(FileError) -> Data {
     let body = line.dropFirst(17)
     guard !body.isEmpty, Data(AtomicFile.checksum(body).utf8) + [0x20] == line.prefix(17) else {
       throw FileError(
@@ -308,6 +297,7 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
         "a line does not match its checksum. Nothing was changed; open with recovery to keep a "
           + "copy and fetch everything again.")
     }
+    return body
   }
 
   private func changes(_ part: Data, _ decoder: JSONDecoder) throws(FileError) -> [Change] {
