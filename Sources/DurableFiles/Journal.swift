@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// A line is a checksum, a space, and the group as a JSON array. A last line without its end or
 /// with zero bytes is a write that a crash interrupted, and is removed. Any other line that does
-/// not match its checksum is damage. A value; its owner guards it and writes the file anew when
+/// not match its checksum is damage. A group without changes ends what was written anew. A value; its owner guards it and writes the file anew when
 /// most of it is obsolete. A file to which another journal has added lines is not written anew, so
 /// that none is lost; this one has them when it is read again.
 public struct Journal<Change: Codable & Sendable>: Sendable {
@@ -23,7 +23,7 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
   private var hasRest = false
   /// Whether the file may not be durable under its name: lines would be lost with it.
   private var isNameUncertain = true
-  /// The size after the file was last written anew.
+  /// The size after the file was last written anew; 0 if it never was.
   private var compactSize = 0
 
   /// Names the journal at `url`; nothing is read or created.
@@ -97,7 +97,8 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
       }
     }
     size = (lines.last.map { data.index(after: $0.endIndex) } ?? start) - data.startIndex
-    compactSize = size / 2
+    let empty = Self.emptyGroup
+    compactSize = lines.last { $0 == empty }.map { $0.endIndex + 1 - data.startIndex } ?? 0
     if let damage, let copy = try file.setAside() {
       reading.recovery = FileRecovery(damage, copy: copy)
       size = data.count
@@ -105,6 +106,11 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
       try cut(rewriting: lines.last.map { data[$0.startIndex...$0.endIndex] } ?? Data())
     }
     return reading
+  }
+
+  /// The line of a group without changes, without its end.
+  private static var emptyGroup: Data {
+    Data((AtomicFile.checksum(Data("[]".utf8)) + " []").utf8)
   }
 
   /// The complete lines, without their ends.
@@ -168,6 +174,7 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
     if !replacesOthers { try checkForOthers() }
     var data = header
     for group in groups { data.append(contentsOf: try line(group)) }
+    data += Self.emptyGroup + Data("\n".utf8)
     try file.replace(data)
     isNameUncertain = true
     hasRest = false

@@ -30,6 +30,37 @@ extension CKSyncEngine.Event.WillFetchRecordZoneChanges {
   }
 }
 
+extension CKSyncEngine {
+  /// The reason why the engine can't work; Apple's does not tell.
+  var startError: (any Error)? {
+    #if AppleCloudKit
+      nil
+    #else
+      stateStoreError
+    #endif
+  }
+
+  /// Calls a function after each end of a fetch or send, with the error, or `nil` for a success.
+  ///
+  /// Several ends in a short time may be one call. The task ends with the engine, which it does not
+  /// retain. Apple's engine does not tell of its ends.
+  func follow(_ body: @escaping @Sendable (CKError?) -> Void) -> Task<Void, Never>? {
+    #if AppleCloudKit
+      return nil
+    #else
+      let updates = statusUpdates
+      return Task {
+        var last: [Duration?] = [nil, nil, nil]
+        for await status in updates {
+          let ends = [status.lastFetch, status.lastSend, status.lastFailure?.time]
+          if ends != last { body(status.lastFailure.map { CKError($0.code) }) }
+          last = ends
+        }
+      }
+    #endif
+  }
+}
+
 /// The list of changes that wait to be sent: the engine's, or one of a test.
 protocol PendingChanges: AnyObject, Sendable {
   var pendingRecordZoneChanges: [CKSyncEngine.PendingRecordZoneChange] { get }

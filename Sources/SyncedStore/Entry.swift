@@ -10,8 +10,11 @@ struct Entry: Sendable {
     var isDeletion: Bool
     /// Distinguishes changes of the same item; ascending.
     var number: UInt64
-    /// Whether the change was handed to an engine, so that the server may have it.
+    /// Whether this change or an earlier one of the record was handed to an engine, so that the
+    /// server may have the record.
     var wasOffered = false
+    /// Whether this very change was handed to an engine, so that the server may have this version.
+    var isHandedOver = false
   }
 
   var type: CKRecord.RecordType
@@ -23,8 +26,9 @@ struct Entry: Sendable {
   var systemFields: Data?
   /// The server's version that an unsent change is based on.
   var base: (any SyncedItem)?
-  /// An earlier version that was handed to an engine and not confirmed; the server may have it.
-  var offered: (any SyncedItem)?
+  /// Earlier versions that were handed to an engine and not confirmed, oldest first; the server may
+  /// have one of them.
+  var offered: [any SyncedItem] = []
   var change: Change?
   /// The whole record that this version of the app can't read.
   var unreadable: Data?
@@ -36,14 +40,29 @@ struct Entry: Sendable {
 
   /// Whether a version is one that the unsent change was made on top of.
   func isOlder(_ version: any SyncedItem) -> Bool {
-    version.isEqual(to: base) || version.isEqual(to: offered)
+    version.isEqual(to: base) || offered.contains { version.isEqual(to: $0) }
+  }
+
+  /// The most earlier versions that are kept.
+  private static let mostOffered = 16
+
+  /// Puts a change in place of the last one, if any, and keeps its version if the server may have
+  /// it.
+  mutating func replaceChange(of version: (any SyncedItem)?, by newer: Change) {
+    let older = change
+    change = newer
+    change?.wasOffered = older.map { $0.wasOffered || $0.isDeletion } ?? false
+    guard let version, older?.isHandedOver == true else { return }
+    offered.append(version)
+    // The first is the likeliest: its answer was lost, and what followed never left the device.
+    if offered.count > Self.mostOffered { offered.remove(at: 1) }
   }
 
   /// Forgets the change, which the server has.
   mutating func settle() {
     change = nil
     base = nil
-    offered = nil
+    offered = []
   }
 
   /// Whether the change can be sent; a save can't while the server has an unreadable version.
@@ -61,7 +80,7 @@ struct Entry: Sendable {
   mutating func forgetRecord() {
     systemFields = nil
     base = nil
-    offered = nil
+    offered = []
     unreadable = nil
   }
 }

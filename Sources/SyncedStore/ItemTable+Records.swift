@@ -192,8 +192,14 @@ extension ItemTable {
     let wasFull = activity.problems.contains { $0.code == .quotaExceeded }
     for record in sent.savedRecords { takeSaved(record) }
     for id in sent.deletedRecordIDs { takeDeleted(id) }
-    for failure in sent.failedRecordSaves {
+    let lost = sent.failedRecordSaves.filter { $0.error.code.concernsZone }
+    for failure in sent.failedRecordSaves where !failure.error.code.concernsZone {
       takeFailedSave(failure.record.recordID, failure.error)
+    }
+    // A zone is missing for all of its records at once.
+    let zones = Dictionary(grouping: lost, by: \.record.recordID.zoneID)
+    for (zone, failures) in zones.sorted(by: { $0.key.zoneName < $1.key.zoneName }) {
+      takeMissingZone(zone, failures[0].error, savesOf: failures.map(\.record.recordID))
     }
     // The order of a dictionary differs in every process.
     for (id, error) in sent.failedRecordDeletes.sorted(by: { $0.key.recordName < $1.key.recordName }
@@ -222,7 +228,7 @@ extension ItemTable {
     } else if let change = entry.change {
       // The item was changed meanwhile, on top of the version that was saved.
       entry.base = change.isDeletion ? nil : saved
-      entry.offered = nil
+      entry.offered = []
       effects.added.append(change.isDeletion ? .deleteRecord(id) : .saveRecord(id))
     }
     inFlight[id] = nil
@@ -247,13 +253,11 @@ extension ItemTable {
   }
 
   /// The server refused a save.
-  mutating func takeFailedSave(_ id: CKRecord.ID, _ error: CKError) {
+  private mutating func takeFailedSave(_ id: CKRecord.ID, _ error: CKError) {
     switch error.code {
     case _ where error.code.isRetried: break
     case .serverRecordChanged:
       if let theirs = error.serverRecord { take(theirs) } else { sendSaveAgain(id) }
-    case .zoneNotFound: takeMissingZone(id.zoneID, error)
-    case .userDeletedZone: takeZoneDeletion(id.zoneID, .purged)
     case .unknownItem where entries[id]?.systemFields == nil:
       // The server never had it, so no device deleted it.
       fewTimes(.saveRecord(id), id, error)
@@ -336,4 +340,9 @@ extension ItemTable {
       SyncedStore.ItemChange(recordID: id, recordType: type, kind: kind, resolution: resolution))
     if let resolution { note(resolution, id, type) }
   }
+}
+
+extension CKError.Code {
+  /// Whether a save failed because its zone does not exist.
+  fileprivate var concernsZone: Bool { self == .zoneNotFound || self == .userDeletedZone }
 }

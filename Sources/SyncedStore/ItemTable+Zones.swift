@@ -6,11 +6,12 @@ extension ItemTable {
 
   /// An account is signed in: at the first start of an engine without state, and after a sign-in.
   mutating func takeSignIn(_ user: CKRecord.ID) {
-    // Without an owner nobody can say whose records these are.
-    let isForeign =
-      settings.owner.map { $0 != user.recordName }
-      ?? entries.values.contains { $0.systemFields != nil }
-    if isForeign { wipe() }
+    if let owner = settings.owner {
+      if owner != user.recordName { wipe() }
+    } else if entries.values.contains(where: { $0.systemFields != nil }) {
+      // Nobody can say whose records these are; items without one belong to nobody, and stay.
+      removeSynced { $1.systemFields != nil }
+    }
     settings.owner = user.recordName
     sendEverything()
   }
@@ -31,18 +32,18 @@ extension ItemTable {
     activity = SyncedStore.Activity()
     activity.wipes = wipes
     settings = StoreSettings(isEnabled: settings.isEnabled)
-    _ = takeOffered()
+    handedOver = []
     inFlight = [:]
     attempts = [:]
     missingZones = []
-    removeSynced { _ in true }
+    removeSynced { _, _ in true }
     effects.isWiped = true
   }
 
-  private mutating func removeSynced(where isRemoved: (CKRecord.ID) -> Bool) {
+  private mutating func removeSynced(where isRemoved: (CKRecord.ID, Entry) -> Bool) {
     effects.isErased = true
     for (id, entry) in entries.sorted(by: { $0.key.recordName < $1.key.recordName })
-    where isRemoved(id) {
+    where isRemoved(id, entry) {
       effects.removed += [.saveRecord(id), .deleteRecord(id)]
       attempts[id] = nil
       guard let item = entry.item, !item.isSynced else {
@@ -72,11 +73,14 @@ extension ItemTable {
     activity.note(zone.zoneName, error.code, message(error))
   }
 
-  /// A save found that its zone does not exist.
+  /// Saves of some records found that their zone does not exist.
   ///
   /// If nothing was ever in it, it is created. Otherwise a fetch has to tell first whether another
   /// device deleted it: what was deleted must not return.
-  mutating func takeMissingZone(_ zone: CKRecordZone.ID, _ error: CKError) {
+  mutating func takeMissingZone(
+    _ zone: CKRecordZone.ID, _ error: CKError, savesOf records: [CKRecord.ID]
+  ) {
+    if error.code == .userDeletedZone { return takeZoneDeletion(zone, .purged) }
     if scope == .shared { return takeZoneDeletion(zone, .deleted) }
     if error.userInfo[CKErrorUserDidResetEncryptedDataKey] as? Bool == true {
       return takeZoneDeletion(zone, .encryptedDataReset)
@@ -85,8 +89,11 @@ extension ItemTable {
     if hasRecords(in: zone) {
       missingZones.insert(zone)
       updateZone(zone) { $0.exists = false }
-    } else {
+    } else if self.zone(zone).exists || !recreates(zone) {
       sendAnew(zone)
+    } else {
+      // It is about to be created, and the others of its records wait for that.
+      send(records)
     }
   }
 
@@ -139,7 +146,7 @@ extension ItemTable {
       $0.share = nil
     }
     effects.droppedZones.append(zone)
-    removeSynced { $0.zoneID == zone }
+    removeSynced { id, _ in id.zoneID == zone }
   }
 
   private func hasRecords(in zone: CKRecordZone.ID) -> Bool {

@@ -46,10 +46,10 @@ struct ItemTable: Sendable {
   /// The types with changes since limits were checked.
   private var changedTypes: Set<CKRecord.RecordType> = []
   private var isSettingsStored = true
-  private var lastNumber: UInt64 = 0
+  private(set) var lastNumber: UInt64 = 0
   private var lastOrder: UInt64 = 0
 
-  private var offered: [CKRecord.ID] = []
+  var handedOver: [CKRecord.ID] = []
   /// The number of the change of each record that is being sent.
   var inFlight: [CKRecord.ID: UInt64] = [:]
   /// The number of times in a row that a change was sent again.
@@ -69,6 +69,12 @@ struct ItemTable: Sendable {
   }
 
   subscript(id: CKRecord.ID) -> Entry? { entries[id] }
+
+  /// Whether anything tells that the items belong to an account.
+  var mayHaveSynced: Bool {
+    settings.lastSync != nil || !settings.states.isEmpty || !settings.zones.isEmpty
+      || entries.values.contains { $0.mayBeOnServer || $0.unreadable != nil }
+  }
 
   /// Whether there is nothing to store.
   var isEmpty: Bool { entries.isEmpty && settings == StoreSettings() }
@@ -97,13 +103,10 @@ struct ItemTable: Sendable {
     return Entry(type: type, order: lastOrder)
   }
 
-  /// A change that has to be sent, in place of an older one of the same item.
-  mutating func newChange(
-    isDeletion: Bool, after older: Entry.Change? = nil
-  ) -> Entry.Change {
+  /// A change that has to be sent.
+  mutating func newChange(isDeletion: Bool) -> Entry.Change {
     lastNumber += 1
-    return Entry.Change(
-      isDeletion: isDeletion, number: lastNumber, wasOffered: older?.wasOffered ?? false)
+    return Entry.Change(isDeletion: isDeletion, number: lastNumber)
   }
 
   /// The ID of the record with a name.
@@ -174,11 +177,10 @@ struct ItemTable: Sendable {
     if item.isSynced {
       // The base stays that of the first change that was not sent.
       if entry.change == nil, entry.systemFields != nil { entry.base = before }
-      if entry.change?.wasOffered == true { entry.offered = before }
-      entry.change = newChange(isDeletion: false, after: entry.change)
+      entry.replaceChange(of: before, by: newChange(isDeletion: false))
       addPending(.saveRecord(id))
     } else if entry.mayBeOnServer {
-      entry.change = newChange(isDeletion: true, after: entry.change)
+      entry.replaceChange(of: before, by: newChange(isDeletion: true))
       entry.base = nil
       addPending(.deleteRecord(id))
     } else {
@@ -201,12 +203,13 @@ struct ItemTable: Sendable {
     } else {
       return
     }
-    let isSynced = entry.item?.isSynced ?? true
+    let before = entry.item
+    let isSynced = before?.isSynced ?? true
     entry.item = nil
     entry.base = nil
     if entry.mayBeOnServer || (type != nil && isSynced) || entry.unreadable != nil {
       if entry.change?.isDeletion != true {
-        entry.change = newChange(isDeletion: true, after: entry.change)
+        entry.replaceChange(of: before, by: newChange(isDeletion: true))
       }
       addPending(.deleteRecord(id))
     } else {
@@ -237,21 +240,21 @@ struct ItemTable: Sendable {
       let item = entry.item, let type = types[entry.type]
     else { return nil }
     inFlight[id] = change.number
-    if !change.wasOffered {
+    if !change.isHandedOver {
       // At once: a deletion before the record is sent must be sent, too.
       entries[id]?.change?.wasOffered = true
-      offered.append(id)
+      entries[id]?.change?.isHandedOver = true
+      handedOver.append(id)
     }
     let record = CKRecord.known(entry.systemFields, id: id, type: entry.type)
     type.write(item, record)
     return record
   }
 
-  /// The records that were handed over for the first time, which has to be stored before they are
-  /// sent.
-  mutating func takeOffered() -> [CKRecord.ID] {
-    defer { offered = [] }
-    return offered
+  /// The records whose last change was handed over, which has to be stored before they are sent.
+  mutating func takeHandedOver() -> [CKRecord.ID] {
+    defer { handedOver = [] }
+    return handedOver.filter { entries[$0]?.change?.isHandedOver == true }
   }
 
   /// Whether an item has a change that can be sent.
@@ -348,7 +351,12 @@ struct ItemTable: Sendable {
 
   private mutating func load(_ change: borrowing StoredChange) {
     if let settings = change.settings { self.settings = settings }
-    for key in change.handedOver ?? [] { update(id(key)) { $0.change?.wasOffered = true } }
+    for key in change.handedOver ?? [] {
+      update(id(key)) { entry in
+        entry.change?.wasOffered = true
+        entry.change?.isHandedOver = true
+      }
+    }
     guard let key = change.key else { return }
     let id = id(key)
     entries[id] = change.entry

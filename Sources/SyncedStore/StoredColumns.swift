@@ -41,6 +41,7 @@ struct StoredColumns: Codable, Sendable {
     case saves = "c"
     case deletions = "d"
     case wereOffered = "w"
+    case areHandedOver = "H"
     case handedOver = "h"
     case settings = "settings"
   }
@@ -115,6 +116,8 @@ struct StoredColumns: Codable, Sendable {
       try values(.saves, UInt64.self), try values(.deletions, UInt64.self)
     )
     let offered = try values(.wereOffered, Bool.self)
+    // Older files do not tell which change it was.
+    let areHandedOver = try values(.areHandedOver, Bool.self) ?? offered
     for index in changes.indices {
       var entry = Entry(type: name, order: orders[index])
       entry.systemFields = fields?[index]
@@ -123,7 +126,7 @@ struct StoredColumns: Codable, Sendable {
       if save > 0 || deletion > 0 {
         entry.change = Entry.Change(
           isDeletion: save == 0, number: save > 0 ? save : deletion,
-          wasOffered: offered?[index] ?? false)
+          wasOffered: offered?[index] ?? false, isHandedOver: areHandedOver?[index] ?? false)
       }
       changes[index].entry = entry
     }
@@ -143,7 +146,7 @@ struct StoredColumns: Codable, Sendable {
         switch key {
         case .items: changes[index].entry?.item = item
         case .bases: changes[index].entry?.base = item
-        default: changes[index].entry?.offered = item
+        default: changes[index].entry?.offered.append(item)
         }
       }
     }
@@ -178,13 +181,13 @@ struct StoredColumns: Codable, Sendable {
     }
     // Without places there is one for each entry.
     func writeItems(
-      _ key: CodingKeys, _ places: CodingKeys, _ item: (Entry) -> (any SyncedItem)?
+      _ key: CodingKeys, _ places: CodingKeys, _ items: (Entry) -> [any SyncedItem]
     ) throws {
-      let indexes = entries.indices.filter { item(entries[$0]) != nil }
+      let indexes = entries.indices.flatMap { index in items(entries[index]).map { _ in index } }
       guard !indexes.isEmpty else { return }
-      if indexes.count < entries.count { try container.encode(indexes, forKey: places) }
+      if !indexes.elementsEqual(entries.indices) { try container.encode(indexes, forKey: places) }
       var column = container.nestedUnkeyedContainer(forKey: key)
-      for item in entries.lazy.compactMap(item) { try column.encode(item) }
+      for item in entries.lazy.flatMap(items) { try column.encode(item) }
     }
     func writeNumbers(_ key: CodingKeys, areDeletions: Bool) throws {
       let numbers = entries.map { entry in
@@ -192,14 +195,19 @@ struct StoredColumns: Codable, Sendable {
       }
       try write(key, numbers) { $0 > 0 }
     }
-    try writeItems(.items, .itemPlaces, \.item)
-    try writeItems(.bases, .basePlaces, \.base)
+    try writeItems(.items, .itemPlaces) { $0.item.map { [$0] } ?? [] }
+    try writeItems(.bases, .basePlaces) { $0.base.map { [$0] } ?? [] }
     try writeItems(.offered, .offeredPlaces, \.offered)
     try write(.systemFields, entries.map(\.systemFields)) { $0 != nil }
     try write(.unreadable, entries.map(\.unreadable)) { $0 != nil }
     try writeNumbers(.saves, areDeletions: false)
     try writeNumbers(.deletions, areDeletions: true)
-    try write(.wereOffered, entries.map { $0.change?.wasOffered == true }) { $0 }
+    let wereOffered = entries.map { $0.change?.wasOffered == true }
+    try write(.wereOffered, wereOffered) { $0 }
+    if wereOffered.contains(true) {
+      try container.encode(
+        entries.map { $0.change?.isHandedOver == true }, forKey: .areHandedOver)
+    }
   }
 
   /// The key of the store's types in a decoder's `userInfo`.

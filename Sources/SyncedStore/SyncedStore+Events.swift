@@ -40,8 +40,9 @@ extension SyncedStore {
     case .stateUpdate(let update):
       state.run?.unsavedState = update.stateSerialization
       state.run?.putOff += 1
-      // A state contains what is pending; a fetch of many pages stores it now and then only.
-      if state.isIdle || state.run?.putOff ?? 0 >= Self.mostPutOff { storeOrNote(&state) }
+      // A state contains what is pending, which the items tell as well: it is stored at the end of
+      // a fetch or send, and now and then in one of many pages.
+      if !state.isIdle, state.run?.putOff ?? 0 >= Self.mostPutOff { storeOrNote(&state) }
     case .accountChange(let change):
       switch change.changeType {
       case .signIn(let user): state.table.takeSignIn(user)
@@ -134,9 +135,10 @@ extension SyncedStore {
   /// Fetches to learn what became of a zone, unless a sync is about to do it.
   private func fetchForZones(_ state: inout State) {
     guard let run = state.run, state.connection?.isAutomatic == true, run.fetchTask == nil,
-      !state.isSyncing,
-      run.needsFetch || (run.isFirstFetch && state.table.lacksZones(run.foundZones))
+      !state.isSyncing
     else { return }
+    if run.mayLackZones, !state.table.lacksZones(run.foundZones) { state.run?.mayLackZones = false }
+    guard run.needsFetch || state.run?.mayLackZones == true else { return }
     state.run?.fetchTask = Task { [weak self] in
       // After an error the end of the engine's next operation comes here again.
       try? await self?.fetchChanges()
@@ -196,7 +198,7 @@ extension SyncedStore {
         self.record(id, pending)
       }
       if let batch {
-        storeOffered()
+        storeHandedOver()
         return batch
       }
       seen.formUnion(changes)
@@ -217,12 +219,12 @@ extension SyncedStore {
 
   /// Stores that the server may have what is sent now: if the answer is lost in a crash, a deletion
   /// by another device must still be followed.
-  private func storeOffered() {
+  private func storeHandedOver() {
     state.withLock { state in
-      let offered = state.table.takeOffered()
-      guard !offered.isEmpty else { return }
+      let ids = state.table.takeHandedOver()
+      guard !ids.isEmpty else { return }
       note(&state) { state throws(FileError) in
-        try state.journal.append([StoredChange(handedOver: offered.map { state.table.key($0) })])
+        try state.journal.append([StoredChange(handedOver: ids.map { state.table.key($0) })])
       }
     }
   }

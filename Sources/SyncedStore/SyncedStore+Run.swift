@@ -19,6 +19,8 @@ extension SyncedStore {
     var pending: any PendingChanges
     /// Whether the engine began without a state, and no fetch is known to be complete.
     var isFirstFetch = false
+    /// Whether a zone of the items may be missing that no fetch reported as deleted.
+    var mayLackZones = false
     /// The zones that the first fetch found, and those that it began to read.
     var foundZones: Set<CKRecordZone.ID> = []
     var begunZones: Set<CKRecordZone.ID> = []
@@ -34,6 +36,8 @@ extension SyncedStore {
     /// Whether a fetch has to tell what became of a zone.
     var needsFetch = false
     var fetchTask: Task<Void, Never>?
+    /// Follows the fetches and sends of the engine itself.
+    var statusTask: Task<Void, Never>?
   }
 
   /// Names the database to sync with; the store does not sync before ``start()``.
@@ -60,7 +64,8 @@ extension SyncedStore {
   /// Starts to sync; does nothing if the store syncs already.
   ///
   /// - Throws: ``FileError`` if the engine's state is damaged and the store does not recover;
-  ///   ``SyncedStoreError`` if the store is not connected.
+  ///   ``SyncedStoreError`` if the store is not connected; the engine's error if its state belongs
+  ///   to another container or database, in which case nothing is changed.
   public func start() throws {
     try state.withLock { state in
       guard state.run == nil else { return }
@@ -74,13 +79,32 @@ extension SyncedStore {
         .init(
           connection.database, state: saved, delegate: delegate,
           automaticallySync: connection.isAutomatic, clock: connection.clock))
+      if let error = engine.startError { throw error }
       state.run = Run(
-        engine: engine, delegate: delegate, pending: engine.state, isFirstFetch: saved == nil)
+        engine: engine, delegate: delegate, pending: engine.state, isFirstFetch: saved == nil,
+        mayLackZones: saved == nil)
+      if connection.isAutomatic {
+        state.run?.statusTask = engine.follow { [weak self, weak engine] outcome in
+          self?.take(outcome, of: engine)
+        }
+      }
       state.table.readAgain()
       // Without a state the engine tells first whose account it is.
       state.table.effects = ItemTable.Effects(visible: state.table.effects.visible)
       if saved != nil { state.table.sendEverything() }
       state.act()
+    }
+  }
+
+  /// Notes the end of a fetch or send that the engine began by itself.
+  private func take(_ outcome: CKError?, of engine: CKSyncEngine?) {
+    state.withLock { state in
+      guard let engine, state.run?.engine === engine, !state.isSyncing else { return }
+      state.failure = outcome
+      if outcome == nil, state.table.unsent.isEmpty, let now = state.connection?.now {
+        state.table.settings.lastSync = now()
+      }
+      settle(&state)
     }
   }
 
@@ -145,10 +169,13 @@ extension SyncedStore {
   /// - Throws: ``FileError`` if something can't be stored; the next start repeats it.
   public func shutDown() async throws {
     await cancelOperations()
-    try state.withLock { state in
+    let task = try state.withLock { state in
       defer { state.run = nil }
       try store(&state)
+      return state.run?.statusTask
     }
+    task?.cancel()
+    await task?.value
   }
 
   /// Cancels what is under way; returns when nothing is.
@@ -168,6 +195,7 @@ extension SyncedStore {
     let engine = try state.withLock { state in
       let engine = state.run?.engine
       state.run?.fetchTask?.cancel()
+      state.run?.statusTask?.cancel()
       state.run = nil
       state.table.settings.states = []
       try state.flush()
@@ -209,6 +237,8 @@ extension SyncedStore {
       state.isSyncing = false
       state.failure = failure as? CKError
       if failure == nil, let now = state.connection?.now { state.table.settings.lastSync = now() }
+      let status = state.status
+      state.statusObservers.yield(status)
       try store(&state)
     }
     if let failure { throw failure }
@@ -253,6 +283,7 @@ extension SyncedStore {
       guard let run = state.run else { return }
       state.run?.needsFetch = false
       state.run?.isFirstFetch = false
+      state.run?.mayLackZones = false
       if run.isFirstFetch { state.table.takeAllZones(run.foundZones) }
       state.table.createMissingZones()
       settle(&state)

@@ -86,9 +86,12 @@ extension SyncedStore {
     public var unsentCount: Int
     /// The number of records that only a newer version of the app can read.
     public var unreadableCount: Int
-    /// The end of the last successful sync of this account, in this or an earlier run.
+    /// The end of the last sync of this account after which no change was left, in this or an
+    /// earlier run; with Apple's engine only of ``SyncedStore/sync(rounds:)``.
     public var lastSync: Date?
-    /// The error of the last sync; `nil` if it succeeded.
+    /// The error of the last fetch or send; `nil` if it succeeded, also while there are changes that
+    /// the server refused, which ``activity`` tells. With Apple's engine only that of
+    /// ``SyncedStore/sync(rounds:)``.
     public var failure: CKError?
     /// The figures and problems since the store was opened.
     public var activity: Activity

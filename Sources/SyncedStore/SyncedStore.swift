@@ -99,7 +99,7 @@ public final class SyncedStore: Sendable {
         AtomicFile(directory.appendingPathComponent(files.items), on: disk),
         format: "synced-items", version: 2),
       isRecovering: isRecovering)
-    try opened.read(importing)
+    try opened.read(besides: stateFile, importing)
     state = Mutex(opened)
   }
 
@@ -185,11 +185,16 @@ public final class SyncedStore: Sendable {
   /// Handles records that the app received in another way than by a sync, such as by a query, as
   /// if they had been fetched.
   ///
+  /// Those of zones that the store does not keep are ignored. Before the first sign-in nobody can
+  /// say whose records these are: the sign-in removes them, and the sync fetches the account's.
+  ///
   /// - Throws: ``FileError`` if they can't be stored; they are handled all the same.
   public func receive(_ records: [CKRecord], deleted: [CKRecord.ID] = []) throws {
     try state.withLock { state in
-      for record in records { state.table.take(record) }
-      for id in deleted { state.table.takeDeletion(id) }
+      for record in records where state.table.accepts(record.recordID.zoneID) {
+        state.table.take(record)
+      }
+      for id in deleted where state.table.accepts(id.zoneID) { state.table.takeDeletion(id) }
       settle(&state)
       try state.flush()
     }
@@ -242,15 +247,21 @@ extension SyncedStore.State {
   }
 
   /// Reads the file, or imports.
-  mutating func read(_ importing: (inout SyncedStoreImport) throws -> Void) throws {
+  ///
+  /// - Parameter stateFile: if there is one, the items of a damaged file belong to an account.
+  mutating func read(
+    besides stateFile: AtomicFile, _ importing: (inout SyncedStoreImport) throws -> Void
+  ) throws {
     var userInfo: [CodingUserInfoKey: any Sendable] = [:]
     if let key = StoredColumns.types { userInfo[key] = KnownTypes(table.types) }
     let reading = try journal.read(recovering: isRecovering, userInfo: userInfo)
     table.load(reading.changes)
     if let recovery = reading.recovery {
       recoveries.append(recovery)
+      if table.settings.owner == nil, try table.mayHaveSynced || stateFile.read() != nil {
+        table.settings.owner = StoreSettings.unknownOwner
+      }
       table.settings.states = []
-      table.settings.owner = table.settings.owner ?? StoreSettings.unknownOwner
       try rewrite()
     }
     guard !reading.exists else { return }

@@ -105,6 +105,7 @@ public struct SyncedStoreImport: Sendable {
     if isUnsent, item.isSynced {
       entry.change = table.newChange(isDeletion: false)
       entry.change?.wasOffered = wasOffered
+      entry.change?.isHandedOver = wasOffered
     }
     table.set(entry, for: table.recordID(item.recordName, in: nil))
   }

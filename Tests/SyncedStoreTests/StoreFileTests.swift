@@ -134,6 +134,86 @@ struct StoreFileTests {
     #expect(desk.texts == [:])
   }
 
+  @Test("Items of a damaged file that never had an account stay, and are sent after the sign-in")
+  func itemsWithoutAccountAreRecovered() async throws {
+    let folder = TemporaryFolder()
+    do {
+      let phone = try NoteDevice(server, "phone", account: nil, folder: folder, isStarted: false)
+      try phone.write("a", "one")
+      try phone.write("b", "two")
+    }
+    var file = try String(contentsOf: Self.items(folder), encoding: .utf8)
+    file.replace("two", with: "2")
+    try Data(file.utf8).write(to: Self.items(folder))
+    let phone = try NoteDevice(server, "phone", folder: folder, recovering: true)
+    #expect(phone.texts == ["a": "one"] && phone.store.recoveries.count == 1)
+    try await phone.store.sync()
+    let desk = try NoteDevice(server, "desk")
+    try await desk.store.sync()
+    #expect(phone.texts == ["a": "one"] && desk.texts == phone.texts)
+    #expect(phone.store.recoveries.count == 1, "the copy has what could not be read")
+  }
+
+  @Test("Records received before the first sign-in go with it; the items made before it stay")
+  func receivedBeforeTheSignInIsRemoved() async throws {
+    let phone = try NoteDevice(server, "phone", account: nil, isStarted: false)
+    try phone.write("a", "mine")
+    for (name, zone) in [("b", NoteDevice.zone), ("c", CKRecordZone.ID(zoneName: "Other"))] {
+      let record = CKRecord(
+        recordType: Note.recordType, recordID: CKRecord.ID(recordName: name, zoneID: zone))
+      Note(name, "received").copy(to: record)
+      try phone.store.receive([record], deleted: [CKRecord.ID(recordName: "a", zoneID: zone)])
+    }
+    #expect(phone.texts == ["a": "mine", "b": "received"], "another zone is not the store's")
+    phone.link.signIn(as: "anna")
+    try phone.start()
+    try await phone.store.sync()
+    #expect(phone.texts == ["a": "mine"] && phone.store.status.unsentCount == 0)
+  }
+
+  @Test("While the engine runs, a change writes no state: the items tell what is pending")
+  func aChangeWritesNoState() async throws {
+    let phone = try NoteDevice(server, "phone")
+    try await phone.store.sync()
+    let state = try Data(contentsOf: Self.engineState(phone.folder))
+    for number in 0..<100 { try phone.write("\(number)", "text") }
+    try await phone.store.fetchChanges()
+    try await phone.store.shutDown()
+    #expect(try Data(contentsOf: Self.engineState(phone.folder)) != state)
+    let again = try NoteDevice(server, "phone", folder: phone.folder)
+    for number in 100..<200 { try again.write("\(number)", "text") }
+    let pending = again.store.state.withLock { $0.run?.pending.pendingRecordZoneChanges.count }
+    #expect(pending == 200)
+    let stored = again.store.state.withLock { $0.run?.savedState }
+    #expect(stored == nil, "nothing was stored since the launch")
+    // The app is killed.
+    let last = try NoteDevice(server, "phone", folder: phone.folder)
+    try await last.store.sync()
+    let desk = try NoteDevice(server, "desk")
+    try await desk.store.sync()
+    #expect(desk.texts.count == 200)
+  }
+
+  @Test("A store with an engine state of another container does not start, and changes nothing")
+  func stateOfAnotherContainerIsRefused() async throws {
+    let folder = TemporaryFolder()
+    let phone = try NoteDevice(server, "phone", folder: folder)
+    try phone.write("a", "text")
+    try await phone.store.sync()
+    try await phone.store.shutDown()
+    let state = try Data(contentsOf: Self.engineState(folder))
+    let other = try NoteDevice(server, "phone", folder: folder, isStarted: false)
+    let container = CKContainer(identifier: "iCloud.com.example.other", transport: other.link)
+    #expect(throws: CKSyncEngine.State.SerializationError.self) {
+      try other.store.start(container)
+    }
+    #expect(!other.store.status.isRunning && other.texts == ["a": "text"])
+    #expect(try Data(contentsOf: Self.engineState(folder)) == state)
+    try other.start()
+    try await other.store.sync()
+    #expect(other.texts == ["a": "text"])
+  }
+
   @Test("A deletion elsewhere is followed, though the answer to the save was lost in a crash")
   func deletionAfterALostAnswerIsFollowed() async throws {
     let folder = TemporaryFolder()

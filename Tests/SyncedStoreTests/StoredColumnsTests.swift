@@ -47,9 +47,16 @@ struct StoredColumnsTests {
         entry("Note", 3) {
           $0.item = Note("edited", "c")
           $0.base = Note("edited", "b")
-          $0.offered = Note("edited", "a")
+          $0.offered = [Note("edited", "a"), Note("edited", "b")]
           $0.systemFields = Data([1, 2, 3])
-          $0.change = Entry.Change(isDeletion: false, number: 7, wasOffered: true)
+          $0.change = Entry.Change(
+            isDeletion: false, number: 7, wasOffered: true, isHandedOver: true)
+        }),
+      change(
+        "edited again",
+        entry("Note", 8) {
+          $0.offered = [Note("edited again", "a")]
+          $0.change = Entry.Change(isDeletion: false, number: 9, wasOffered: true)
         }),
       change(
         "deleted",
@@ -72,7 +79,7 @@ struct StoredColumnsTests {
   private static func text(_ entry: Entry) -> String {
     func text(_ item: (any SyncedItem)?) -> String { item.map { "\($0)" } ?? "-" }
     return "\(entry.type) \(entry.order) \(text(entry.item)) \(text(entry.base)) "
-      + "\(text(entry.offered)) \(entry.systemFields.map(Array.init) ?? []) "
+      + "\(entry.offered.map(text)) \(entry.systemFields.map(Array.init) ?? []) "
       + "\(entry.unreadable.map(Array.init) ?? []) \(entry.change.map { "\($0)" } ?? "-")"
   }
 
