@@ -6,11 +6,12 @@ import Synchronization
 /// A file of changes with one line for each group: a group is stored whole or not at all, and costs
 /// its own size, not that of the file.
 ///
-/// A line is a checksum, a space, and the group as a JSON array. A last line without its end or
-/// with zero bytes is a write that a crash interrupted, and is removed. Any other line that does
-/// not match its checksum is damage. A group without changes ends what was written anew. A value; its owner guards it and writes the file anew when
-/// most of it is obsolete. A file to which another journal has added lines is not written anew, so
-/// that none is lost; this one has them when it is read again.
+/// A line is a checksum, a space, and the group as a JSON array; a group without changes ends what
+/// was written anew. A last line without its end or with zero bytes is a write that a crash
+/// interrupted, and is removed. Any other line that does not match its checksum is damage. A value;
+/// its owner guards it and writes the file anew when most of it is obsolete. A file that another
+/// journal has written is not written anew, so that no line is lost; this one has them when it is
+/// read again.
 public struct Journal<Change: Codable & Sendable>: Sendable {
   private let file: AtomicFile
   private let header: Data

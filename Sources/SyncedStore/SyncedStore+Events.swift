@@ -40,9 +40,12 @@ extension SyncedStore {
     case .stateUpdate(let update):
       state.run?.unsavedState = update.stateSerialization
       state.run?.putOff += 1
-      // A state contains what is pending, which the items tell as well: it is stored at the end of
-      // a fetch or send, and now and then in one of many pages.
-      if !state.isIdle, state.run?.putOff ?? 0 >= Self.mostPutOff { storeOrNote(&state) }
+      // A state contains what is pending. What the store itself added is told by the items as well,
+      // so it waits for the end of the next fetch or send; one of many pages stores now and then.
+      let isDue =
+        state.isIdle
+        ? state.run?.hasOwnChanges == false : state.run?.putOff ?? 0 >= Self.mostPutOff
+      if isDue { storeOrNote(&state) }
     case .accountChange(let change):
       switch change.changeType {
       case .signIn(let user): state.table.takeSignIn(user)
@@ -150,6 +153,7 @@ extension SyncedStore {
   /// take from the items.
   func store(_ state: inout State) throws {
     state.run?.putOff = 0
+    state.run?.hasOwnChanges = false
     guard let serialization = state.run?.unsavedState else { return try state.flush() }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]

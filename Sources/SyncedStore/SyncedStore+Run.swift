@@ -33,6 +33,8 @@ extension SyncedStore {
     var savedState: Data?
     /// The number of state updates that were not stored, during an operation.
     var putOff = 0
+    /// Whether the store changed what is pending since the state was stored.
+    var hasOwnChanges = false
     /// Whether a fetch has to tell what became of a zone.
     var needsFetch = false
     var fetchTask: Task<Void, Never>?

@@ -86,12 +86,14 @@ extension SyncedStore {
     public var unsentCount: Int
     /// The number of records that only a newer version of the app can read.
     public var unreadableCount: Int
-    /// The end of the last sync of this account after which no change was left, in this or an
-    /// earlier run; with Apple's engine only of ``SyncedStore/sync(rounds:)``.
+    /// The end of the last sync of this account after which no change was left.
+    ///
+    /// In this or an earlier run; with Apple's engine only that of ``SyncedStore/sync(rounds:)``.
     public var lastSync: Date?
-    /// The error of the last fetch or send; `nil` if it succeeded, also while there are changes that
-    /// the server refused, which ``activity`` tells. With Apple's engine only that of
-    /// ``SyncedStore/sync(rounds:)``.
+    /// The error of the last fetch or send; `nil` if it succeeded.
+    ///
+    /// It is also `nil` while there are changes that the server refused, which ``activity`` tells.
+    /// With Apple's engine it is that of ``SyncedStore/sync(rounds:)`` only.
     public var failure: CKError?
     /// The figures and problems since the store was opened.
     public var activity: Activity

@@ -325,6 +325,8 @@ extension SyncedStore.State {
     func saves(_ zones: [CKRecordZone.ID]) -> [CKSyncEngine.PendingDatabaseChange] {
       zones.map { .saveZone(CKRecordZone(zoneID: $0)) }
     }
+    let isOwnChange = !(effects.added.isEmpty && effects.removed.isEmpty)
+    if isOwnChange { run?.hasOwnChanges = true }
     let (dropped, saved) = (saves(effects.droppedZones), saves(effects.savedZones))
     if !effects.removed.isEmpty { pending.remove(pendingRecordZoneChanges: effects.removed) }
     if !dropped.isEmpty { pending.remove(pendingDatabaseChanges: dropped) }

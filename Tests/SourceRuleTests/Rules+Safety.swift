@@ -19,6 +19,8 @@ let drivers: KeyValuePairs = [
     "looks for another process's changes at each tick of an injected clock",
   "Sources/LoopbackServer/Storage/PostgreSQL/PostgreSQLNotifier.swift":
     "the queue that sends notifications, and the thread that waits for them",
+  "Sources/SyncedStore/EngineAdditions.swift":
+    "follows the fetches and sends of the engine itself, until its end",
   "Sources/SyncedStore/SyncedStore+Events.swift":
     "a fetch that tells what became of a zone, and is cancelled with the store's sync",
   "Sources/SyncedStore/SyncedStore+Run.swift":
