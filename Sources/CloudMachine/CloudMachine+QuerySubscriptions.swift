@@ -81,7 +81,7 @@ extension CloudMachine {
           }
           orders.append(
             OutgoingPush(
-              user: owner, exceptDevice: context.device,
+              user: owner, exceptDevice: owner == context.account?.user ? context.device : nil,
               push: CloudPush(
                 container: home.container, database: home.scope, subscription: subscription.id,
                 zone: record.id.zone,

@@ -50,7 +50,8 @@ extension CloudMachine {
           deleteTags: request.deleteTags.isEmpty ? [:] : access.inward(request.deleteTags),
           positions: part.positions, policy: request.policy,
           isAtomic: request.isAtomic && access.zone.id != .default,
-          access: access, spent: transaction[home].database.byteCount)
+          access: access, spent: transaction[home].database.byteCount,
+          knownTypes: transaction.types)
         outcome = access.outward(try batch.apply(to: &transaction))
       }
       for (index, result) in zip(part.saves, outcome.saved) {

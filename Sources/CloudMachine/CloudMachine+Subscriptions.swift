@@ -94,6 +94,8 @@ extension CloudMachine {
       var context = context.at(transaction[position].database.id)
       if let owner = context.database.owner, owner != context.account?.user {
         context.account = try context.storage.account(owner)
+        // The owner may have a device of the same name.
+        context.device = nil
       }
       var found = try pushes(for: transaction[position].events, context)
       found.merge(try queryPushes(for: &transaction[position], context))

@@ -11,9 +11,22 @@ extension RecordBatch {
       return CloudError(.permissionFailure, "this name can't be used here")
     }
     if item.save.type == ShareDetails.recordType { return nil }
-    if let stored = item.stored { return try permissionFault(stored, isDeletion: false) }
+    if let stored = item.stored {
+      if case .set(let parent?) = item.save.parent, hidesParent(of: stored),
+        parent != stored.parent
+      {
+        return CloudError(.permissionFailure, "only the owner moves the root of a share")
+      }
+      return try permissionFault(stored, isDeletion: false)
+    }
     guard access.isShared, access.isWhole else { return nil }
     return try mayWrite(in: ShareDetails.zoneWideName) ? nil : .readOnly
+  }
+
+  /// Whether the requester does not see the parent of a record, because it is the root of a share.
+  func hidesParent(of stored: Record?) -> Bool {
+    guard access.isShared, let stored else { return false }
+    return access.roots.contains(stored.id)
   }
 
   /// The error if the requester may not change or delete `stored`, a visible record that is not a

@@ -92,8 +92,11 @@ extension RecordBatch {
     var failedSaves: [(Int, CloudError)] = []
     for index in saves.indices
     where !saves[index].links.isEmpty && holds(index) && saves[index].error == nil {
+      // A participant need not see what the record referred to before.
+      let known = access.isShared ? saves[index].stored?.links ?? [] : []
       for link in saves[index].links {
-        if let error = try fault(of: link.target, link.kind, gone) {
+        let isKnown = known.contains { $0.target == link.target && $0.kind == link.kind }
+        if let error = try fault(of: link.target, link.kind, gone, isKnown: isKnown) {
           failedSaves.append((index, error))
           break
         }
@@ -108,7 +111,7 @@ extension RecordBatch {
   /// If this request deletes a parent or a validated target, the deletion fails; if it deletes an
   /// owning target, the save fails, because its record would be deleted at once.
   private mutating func fault(
-    of target: RecordID, _ kind: RecordLink.Kind, _ gone: Set<RecordID>
+    of target: RecordID, _ kind: RecordLink.Kind, _ gone: Set<RecordID>, isKnown: Bool
   ) throws -> CloudError? {
     if let position = savePosition(of: target) {
       if isAtomic || holds(position) { return nil }
@@ -117,7 +120,7 @@ extension RecordBatch {
         return CloudError(
           .referenceViolation, "it refers to a record that this request failed to create")
       }
-    } else if try isMissing(target) {
+    } else if try !isKnown && isMissing(target) {
       return CloudError(
         .referenceViolation,
         "it refers to a record that does not exist; save both in one request, or that one first")

@@ -6,7 +6,7 @@ extension RecordBatch {
   /// Validates every save by names, policy, size and quota, in the order of the request.
   mutating func judgeEachSave(spent: Int) throws {
     var spent = spent
-    var schema = Schema(context)
+    var schema = Schema(context, knownTypes)
     let names = context.names
     for (index, item) in saves.enumerated() {
       let error =
@@ -149,7 +149,7 @@ extension RecordBatch {
     }
     if save.clearsOtherFields { record.fields = Fields() }
     record.fields.apply(save.changes.map { (key: $0.key, field: $0.field) })
-    if case .set(let parent) = save.parent { record.parent = parent }
+    if case .set(let parent) = save.parent, !hidesParent(of: stored) { record.parent = parent }
     return record
   }
 

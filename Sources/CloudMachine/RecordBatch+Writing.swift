@@ -38,10 +38,10 @@ extension RecordBatch {
       pages.move(row, to: row.share, changesVersion: true)
     }
     if bringsTypes {
-      for type in try Schema(context).additions(
-        from: pages.changeSet.recordEvents.compactMap(\.after))
+      let events = pages.changeSet.recordEvents
+      for type in try Schema(context, transaction.types).additions(from: events.compactMap(\.after))
       {
-        pages.changeSet.append(.putRecordType(type))
+        transaction.put(type)
       }
     }
     transaction[home] = pages.changeSet

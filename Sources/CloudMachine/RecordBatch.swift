@@ -67,6 +67,8 @@ struct RecordBatch {
   var storedTargets: [RecordID: Bool] = [:]
   /// A cache of the stored rows of records in shares.
   var storedRows: [RecordID: RecordRow?] = [:]
+  /// The record types that earlier parts of the request have extended.
+  let knownTypes: [RecordTypeID: RecordTypeRow]
   /// Whether a save may extend its record type.
   var bringsTypes = true
   /// The share of each record after the batch.
@@ -77,8 +79,9 @@ struct RecordBatch {
   init(
     saves: [RecordSave], deletes: [RecordID], deleteTags: [RecordID: ChangeTag] = [:],
     positions: [String: Int] = [:], policy: SavePolicy, isAtomic: Bool, access: ZoneAccess,
-    spent: Int
+    spent: Int, knownTypes: [RecordTypeID: RecordTypeRow] = [:]
   ) throws {
+    self.knownTypes = knownTypes
     self.policy = policy
     self.isAtomic = isAtomic
     self.access = access

@@ -11,7 +11,13 @@ struct Schema {
   /// Whether a save adds a type, a field or the element kind of a list.
   private(set) var bringsNews = false
 
-  init(_ context: RequestContext) { self.context = context }
+  /// Reads the record types.
+  ///
+  /// - Parameter types: those that the request has extended already, as far as they are known.
+  init(_ context: RequestContext, _ types: [RecordTypeID: RecordTypeRow]) {
+    self.context = context
+    for (id, row) in types { self.types[id.name] = row }
+  }
 
   /// The error if the values of `save` don't match its type; additions to the type are kept for the
   /// following saves.
@@ -69,7 +75,9 @@ struct Schema {
     var rows: [String: RecordTypeRow] = [:]
     var changed: [String] = []
     for record in records where !record.type.hasPrefix("cloudkit.") {
-      let stored = try rows[record.type] ?? context.storage.recordType(id(of: record.type))
+      let stored =
+        try rows[record.type] ?? types[record.type]
+        ?? context.storage.recordType(id(of: record.type))
       var row = stored ?? RecordTypeRow(id: id(of: record.type))
       for element in record.fields where row[element.key]?.shape == nil {
         row[element.key] = FieldRow(

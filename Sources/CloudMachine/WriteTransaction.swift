@@ -17,6 +17,9 @@ struct WriteTransaction {
   /// The share records after this request's changes.
   private var shares: [ShareKey: RecordRow] = [:]
 
+  /// The record types that this request's changes extend.
+  private(set) var types: [RecordTypeID: RecordTypeRow] = [:]
+
   private struct ZoneKey: Hashable {
     var zone: ZoneID
     var database: DatabaseID
@@ -80,9 +83,13 @@ struct WriteTransaction {
     shares[ShareKey(share: row.id, database: changeSets[position].database.id)] = row
   }
 
+  /// Adds the new row of a record type.
+  mutating func put(_ row: RecordTypeRow) { types[row.id] = row }
+
   /// Commits all changes to `storage` at once.
   func commit(to storage: any CloudStorage) throws {
-    let changes = others + changeSets.flatMap(\.changes)
+    let types = types.values.sorted { $0.id.name < $1.id.name }
+    let changes = others + changeSets.flatMap(\.changes) + types.map { .putRecordType($0) }
     if !changes.isEmpty { try storage.commit(changes) }
   }
 }

@@ -54,6 +54,25 @@ struct SchemaTests {
       "the other world has a schema of its own")
   }
 
+  @Test("A new field has one kind in all zones of the request that creates it")
+  func newFieldHasOneKindInAllZones() throws {
+    let zones = ["A", "B", "C"].map { ZoneID(name: $0) }
+    let world = try World(zones: [World.zone] + zones)
+    func save(_ name: String, _ key: String, _ value: FieldValue, _ zone: ZoneID) -> RecordSave {
+      var save = fresh(name, zone: zone)
+      save.changes = [.init(key: key, field: Field(value))]
+      return save
+    }
+    let saves = [
+      save("a", "v", .string("x"), zones[0]), save("b", "v", .int64(1), zones[1]),
+      save("c", "w", .int64(1), zones[1]), save("d", "w", .int64(2), zones[2]),
+    ]
+    #expect(
+      try world.modify(saves) == "+a ok, +b invalidArguments, +c batchRequestFailed, +d ok")
+    let later = [save("e", "v", .string("x"), zones[2]), save("f", "w", .string("x"), zones[0])]
+    #expect(try world.modify(later) == "+e ok, +f invalidArguments")
+  }
+
   /// Proves CS-122.
   @Test("An empty list cannot create a field, and a failed save adds nothing to the schema")
   func failedSaveAddsNothingToSchema() throws {

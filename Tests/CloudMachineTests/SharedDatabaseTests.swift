@@ -172,6 +172,18 @@ struct SharedDatabaseTests {
       [$0.share("T", of: "new", zone: $0.visited), fresh("new", parent: "root", zone: $0.visited)]
     },
     Ask(
+      testDescription: "the root, whose own parent is not shared", allowed: "+root ok",
+      refused: "+root permissionFailure"
+    ) { world in
+      var save = RecordSave(try world.read("root", as: world.stranger).get())
+      save.changes = [.init(key: "n", field: Field(.int64(2)))]
+      return [save]
+    },
+    Ask(
+      testDescription: "the root moved elsewhere", allowed: "+root permissionFailure",
+      refused: "+root permissionFailure"
+    ) { [fresh("root", parent: "kid", zone: $0.visited)] },
+    Ask(
       testDescription: "changing who is in it", allowed: "+S permissionFailure",
       refused: "+S permissionFailure"
     ) { world in
@@ -197,6 +209,17 @@ struct SharedDatabaseTests {
         #expect(try world.names() == before)
       }
     }
+  }
+
+  @Test("A participant who clears the parent of the root does not take it from its own parent")
+  func rootKeepsItsHiddenParent() throws {
+    let world = try shared()
+    var save = fresh("root", ["n": .int64(3)], zone: world.visited)
+    save.parent = .set(nil)
+    #expect(try inShared(world, [save]) == "+root ok")
+    let own = try world.page().modified.first { $0.id.name == "root" }
+    #expect(own?.parent == id("top"))
+    #expect(try world.read("root", as: world.stranger).get().parent == nil)
   }
 
   /// Proves CS-34, WS-67.
@@ -447,6 +470,7 @@ struct SharedDatabaseTests {
       let request = ModifyRecords(save: [save], policy: .changedKeys)
       let answer = try world.ask(.modifyRecords(request), as: caller, in: scope)
       return answer.pushes.map { order in
+        #expect(order.exceptDevice == (order.user == caller.user ? caller.device : nil))
         let name = [world.alice: "alice", world.bob: "bob", carol: "carol"][order.user] ?? "?"
         return "\(name) \(order.push.database) \(order.push.subscription.rawValue)"
       }

@@ -283,11 +283,12 @@ extension ServerRequest {
       query: try notation.query(try body.object("query"), zone: zone ?? .default), zone: zone,
       cursor: cursor, limit: limit, fields: try notation.fieldSelection(body) ?? .all)
     @Sendable func page(_ outcomes: [Outcome]) throws(CloudError) -> (QueryPage, marker: JSON?) {
-      guard case .queried(let page) = try only(outcomes).get() else { throw mismatchedReply }
+      guard case .queried(let page) = try outcomes.last?.get() else { throw mismatchedReply }
       return (page, page.cursor.map { .string(Notation.base64($0.bytes)) })
     }
     return ServerRequest(
-      [.queryRecords(request)] + (wantsToken ? [.fetchZones([zone ?? .default])] : []),
+      // The token first: it must not cover a change that the query did not see.
+      (wantsToken ? [.fetchZones([zone ?? .default])] : []) + [.queryRecords(request)],
       answer: { outcomes throws(CloudError) in
         let (page, marker) = try page(outcomes)
         return .members([
@@ -324,9 +325,11 @@ extension ServerRequest {
     return members
   }
 
-  /// The zone's current token, from the second of two outcomes.
+  /// The zone's current token, if one of the outcomes has it.
   private static func token(_ outcomes: [Outcome]) -> JSON? {
-    guard outcomes.count > 1, case .success(.zones(let zones)) = outcomes[1] else { return nil }
-    return zones.first?.value?.token.map { .string(Notation.base64($0.bytes)) }
+    for case .success(.zones(let zones)) in outcomes {
+      return zones.first?.value?.token.map { .string(Notation.base64($0.bytes)) }
+    }
+    return nil
   }
 }

@@ -90,6 +90,28 @@ struct ServiceRuleTests {
     }
   }
 
+  @Test("The token of a query does not cover what is saved after the query was read")
+  func tokenOfAQueryIsNotNewer() async throws {
+    try await run { world in
+      let query = try world.query("bob")
+      let save =
+        #"{\#(ServiceRuleTests.zone),"operations":[{"operationType":"create","record":"#
+        + #"{"recordName":"late","recordType":"Note","fields":{}}}]}"#
+      world.server.controls.runAfterCommit(in: RequestScope(kind: .queryRecords)) { _ in
+        _ = try? await world.post(.recordsModify, query: query, save)
+      }
+      let found = try await world.post(
+        .recordsQuery, query: query + "&getCurrentSyncToken=true",
+        #"{\#(ServiceRuleTests.zone),"query":{"recordType":"Note"}}"#)
+      #expect(!found.text.contains("late"), "\(found.text)")
+      let token = try JSON(parsing: found.body).text("syncToken")
+      let changes = try await world.post(
+        .changesZone, query: query,
+        #"{"zones":[{\#(ServiceRuleTests.zone),"syncToken":"\#(token)"}]}"#)
+      #expect(changes.text.contains("late"), "\(changes.text)")
+    }
+  }
+
   /// Proves WS-12.
   @Test("A request that is signed with an unknown key is refused")
   func unknownKeysAreRefused() async throws {
