@@ -52,10 +52,16 @@ public struct AtomicFile: Sendable {
   func replace(_ data: Data) throws(FileError) {
     if isSystemFile { try createFolder() }
     try doing(.write) { () throws(DiskError) in
-      let file = try disk.open(draftPath, .replace)
-      try file.append(all: [UInt8](data))
-      try file.synchronize()
-      try disk.rename(draftPath, to: path)
+      do throws(DiskError) {
+        let file = try disk.open(draftPath, .replace)
+        try file.append(all: [UInt8](data))
+        try file.synchronize()
+        try disk.rename(draftPath, to: path)
+      } catch {
+        // It may have taken the last space of the disk.
+        try? disk.remove(draftPath)
+        throw error
+      }
     }
   }
 

@@ -22,6 +22,8 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
   private var hasOthersLines = false
   /// Whether a part of a failed write may stand behind the last line.
   private var hasRest = false
+  /// Whether the file could not be removed: the next group replaces it.
+  private var isRemoved = false
   /// Whether the file may not be durable under its name: lines would be lost with it.
   private var isNameUncertain = true
   /// The size after the file was last written anew; 0 if it never was.
@@ -104,7 +106,8 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
       reading.recovery = FileRecovery(damage, copy: copy)
       size = data.count
     } else {
-      try cut(rewriting: lines.last.map { data[$0.startIndex...$0.endIndex] } ?? Data())
+      try cut(
+        rewriting: lines.last.map { data[$0.startIndex...$0.endIndex] } ?? Data(), of: data.count)
     }
     return reading
   }
@@ -140,7 +143,7 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
   public mutating func append(_ changes: [Change]) throws(FileError) {
     let line = try line(changes)
     if hasRest { try cut() }
-    if size == 0 { try rewrite([]) }
+    if size == 0, try !hasOthersFile() { try rewrite([], replacingOthers: isRemoved) }
     if isNameUncertain { try synchronizeName() }
     // Another journal may have replaced the file.
     let (open, found) = try file.doing(.write) { () throws(DiskError) in
@@ -180,9 +183,17 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
     isNameUncertain = true
     hasRest = false
     hasOthersLines = false
+    isRemoved = false
     size = data.count
     compactSize = data.count
     try synchronizeName()
+  }
+
+  /// Whether another journal has made a file of this format since this one found none.
+  private mutating func hasOthersFile() throws(FileError) -> Bool {
+    guard !isRemoved, let data = try file.read(), data.starts(with: header) else { return false }
+    hasOthersLines = true
+    return true
   }
 
   /// Fails if another journal has written the file.
@@ -212,7 +223,9 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
     hasOthersLines = false
     size = 0
     compactSize = 0
+    isRemoved = true
     try file.remove()
+    isRemoved = false
   }
 
   /// Removes the copies of damaged files.
@@ -224,11 +237,20 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
 
   /// Removes what is behind the last line.
   ///
-  /// - Parameter line: the last line, which is written again: the process that wrote it may not
-  ///   have waited for the disk, and a system may show bytes that it failed to write.
-  private mutating func cut(rewriting line: Data = Data()) throws(FileError) {
+  /// - Parameters:
+  ///   - line: the last line, which is written again: the process that wrote it may not have
+  ///     waited for the disk, and a system may show bytes that it failed to write.
+  ///   - found: the size of the file as it was read; a file of another size has lines of another
+  ///     journal by now, and stays.
+  private mutating func cut(
+    rewriting line: Data = Data(), of found: Int? = nil
+  ) throws(FileError) {
     try file.doing(.write) { () throws(DiskError) in
       let file = try file.disk.open(self.file.path, .update)
+      if let found, try file.size() != found {
+        hasOthersLines = true
+        return
+      }
       try file.truncate(to: size)
       try file.write(all: [UInt8](line)[...], at: size - line.count)
       try file.synchronize()

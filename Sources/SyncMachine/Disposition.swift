@@ -56,7 +56,9 @@ extension OperationFailure {
   }
 
   /// Whether a server that was reached refused the operation as a whole.
-  var isRefusal: Bool { error.code != .partialFailure && !isOfNetwork }
+  var isRefusal: Bool {
+    error.code != .partialFailure && error.code != .operationCancelled && !isOfNetwork
+  }
 }
 
 /// The delay before a retry.

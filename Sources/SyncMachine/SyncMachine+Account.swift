@@ -139,5 +139,6 @@ extension SyncMachine {
     schedule.fetchFailures = 0
     schedule.sendFailures = 0
     schedule.refusesSends = false
+    schedule.hasFetched = false
   }
 }

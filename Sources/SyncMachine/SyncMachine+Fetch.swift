@@ -73,7 +73,9 @@ extension SyncMachine {
     if !fetch.zonesInDoubt.isEmpty { return checkZones(&fetch) }
     let scope = state.resolved(fetch.context.options.scope)
     if let zone = fetch.zone {
-      guard scope.contains(zone.id) else { return close(&fetch, error: nil) }
+      guard scope.contains(zone.id) else {
+        return close(&fetch, error: CloudError(.operationCancelled, "The zone left the scope."))
+      }
       return readZone(&fetch)
     }
     let waiting = state.changedZones.filter {
@@ -301,9 +303,10 @@ extension SyncMachine {
     enter(.resting)
     update.isUrgent = true
     guard configuration.automaticallySync else { return }
+    // A zone that can't be read keeps no change from being sent.
+    if fetch.failure?.concernsZonesOnly ?? true { schedule.hasFetched = true }
     if fetch.failure == nil {
       schedule.fetchFailures = 0
-      schedule.hasFetched = true
       if fetch.context.reason == .manual, !state.changedZones.isEmpty {
         // A fetch with a narrow scope replaced the scheduled one and left zones unread.
         serverChanged(now: now)

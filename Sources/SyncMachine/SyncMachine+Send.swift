@@ -174,6 +174,11 @@ extension SyncMachine {
     for result in sent.deleted {
       noteZone(&send, result.id, result.error, isDeletion: true, now: now)
     }
+    if sent.saved.contains(where: { $0.error == nil })
+      || sent.deleted.contains(where: { $0.error == nil })
+    {
+      schedule.sendFailures = 0
+    }
     delivery.events.append(.sentDatabaseChanges(sent))
     send.step = .deliveringZones
     enter(.sending(send))

@@ -68,9 +68,7 @@ extension SyncMachine {
 
   private func isUsable(_ subscription: Subscription) -> Bool {
     if let wanted = configuration.subscription { return subscription.id == wanted }
-    switch subscription.kind {
-    case .database: return true
-    case .zone, .query: return false
-    }
+    // One of a single record type does not tell of changes of other types.
+    return subscription.kind == .database(recordType: nil)
   }
 }

@@ -131,6 +131,31 @@ struct AssetTransferTests {
     }
   }
 
+  @Test("What the server saved is saved, though the file of another record's conflict is lost")
+  func failedDownloadFailsNoSave() async throws {
+    defer { remove() }
+    let (phone, desk) = (database("phone"), database("desk"))
+    let record = CKRecord(recordType: "Photo", recordID: CKRecord.ID(recordName: "p"))
+    record["image"] = CKAsset(fileURL: try file("first", "first"))
+    try await phone.save(record)
+    let stale = CKRecord(recordType: "Photo", recordID: record.recordID)
+    for kind in [CloudError.Code.networkUnavailable, .internalError] {
+      server.controls.fail(next: 100, with: kind, in: RequestScope(kind: .downloadAsset))
+      let other = CKRecord(recordType: "Photo", recordID: CKRecord.ID(recordName: "\(kind)"))
+      let result = try await desk.modifyRecords(
+        saving: [stale, other], deleting: [], savePolicy: .ifServerRecordUnchanged,
+        atomically: false)
+      server.controls.clear()
+      #expect(try result.saveResults[other.recordID]?.get() != nil)
+      guard case .failure(let error as CKError)? = result.saveResults[record.recordID] else {
+        Issue.record("the record was saved")
+        continue
+      }
+      #expect(error.code == .serverRecordChanged && error.serverRecord != nil)
+      #expect((error.serverRecord?["image"] as? CKAsset)?.fileURL == nil)
+    }
+  }
+
   @Test("Large and empty content is transferred, also after a network failure")
   func assetTransferSurvivesNetworkFailure() async throws {
     defer { remove() }

@@ -61,7 +61,7 @@ struct DurableFileTests {
     disk.faults.rates[.rename] = 1
     #expect(throws: FileError.self) { try file.write(Data([9])) }
     disk.faults = DiskFaults()
-    #expect(disk.image.paths.count == 5)
+    #expect(disk.image.paths.count == 4)
     try file.removeFile()
     let copies = (1...3).map { "\(Self.path).damaged-\($0)" }
     for seed in Self.seeds { #expect(disk.image.afterCrash(seed: seed).paths == copies) }
@@ -290,6 +290,45 @@ struct DurableFileTests {
     try Self.others[0](disk)
     try journal.rewrite([["erased"]], replacingOthers: true)
     #expect(try Self.words(on: disk) == ["erased"])
+  }
+
+  @Test("Two journals that found no file both add their lines to the one that is made")
+  func twoNewJournalsShareAFile() throws {
+    let disk = SimulatedDisk()
+    var (first, second) = (Self.journal(disk), Self.journal(disk))
+    #expect(try !first.read().exists && !second.read().exists)
+    try first.append(["a"])
+    try second.append(["b"])
+    try first.append(["c"])
+    #expect(try Self.words(on: disk) == ["a", "b", "c"])
+    for journal in [first, second] {
+      var journal = journal
+      #expect(throws: FileError.self) { try journal.rewrite([["d"]]) }
+    }
+  }
+
+  @Test("What a journal failed to remove is replaced by the next change")
+  func failedRemovalIsReplaced() throws {
+    let disk = SimulatedDisk()
+    var journal = Self.journal(disk)
+    try journal.append(["old"])
+    disk.faults.rates[.remove] = 1
+    #expect(throws: FileError.self) { try journal.remove() }
+    disk.faults = DiskFaults()
+    try journal.append(["new"])
+    #expect(try Self.words(on: disk) == ["new"])
+  }
+
+  @Test("A file that can't be replaced leaves no draft, which takes space")
+  func failedReplacementLeavesNoDraft() throws {
+    for operation in [DiskOperation.write, .synchronize, .rename] {
+      let disk = SimulatedDisk()
+      let file = AtomicFile(Self.url, on: disk)
+      try file.write(Data([1]))
+      disk.faults.rates[operation] = 1
+      #expect(throws: FileError.self) { try file.write(Data([2])) }
+      #expect(disk.image.paths == [Self.path] && disk.image[Self.path] == [1])
+    }
   }
 
   @Test("A rewrite whose name is not durable is made durable before the next change")

@@ -24,6 +24,25 @@ struct ScheduleStoryTests {
     #expect(story.told().contains("> modifyRecords"))
   }
 
+  /// Proves CE-162.
+  @Test("A zone that can't be read, with pushes that never stop, keeps no change from being sent")
+  func unreadableZoneDoesNotDelaySends() {
+    let zone = ZoneID(name: "A")
+    var story = Story.signedIn(automatically: true)
+    story.save("a")
+    story.log = []
+    for token in 1...5 as ClosedRange<UInt8> where !story.log.contains("> modifyRecords") {
+      story.now = story.now + .seconds(60)
+      story.machine.serverChanged(now: story.now)
+      story.now = story.now + .seconds(60)
+      story.answer(FetchStoryTests.database([zone], token))
+      story.machine.serverChanged(now: story.now)
+      story.now = story.now + .seconds(60)
+      story.answer(.failure(CloudError(.permissionFailure, "")))
+    }
+    #expect(story.log.contains("> modifyRecords"), "\(story.log)")
+  }
+
   /// Proves CE-163.
   @Test(
     "A change that is added while the server refuses sends waits for the back-off",

@@ -6,6 +6,8 @@ import SyncMachine
 struct Story {
   var machine: SyncMachine
   var now = Moment.start
+  /// The options that the app names between requests; `nil` for those of the fetch.
+  var options: FetchOptions?
   var log: [String] = []
   /// The request that waits for an answer.
   var request: OutgoingRequest?
@@ -69,7 +71,7 @@ struct Story {
       case .askForBatch(let context):
         log.append("batch?")
         machine.provided(batch: batch(machine, context), now: now)
-      case .askForFetchOptions(let context): machine.provided(options: context.options)
+      case .askForFetchOptions(let context): machine.provided(options: options ?? context.options)
       case .send(let outgoing):
         log.append("> \(Story.name(outgoing.request))")
         request = outgoing

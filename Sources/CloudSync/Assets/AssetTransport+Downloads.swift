@@ -70,12 +70,15 @@ extension AssetTransport {
 
   /// Adds the locations of their files to saved records, and downloads the files of the server's
   /// records in conflicts.
+  ///
+  /// The server has carried out the request, so a download that fails does not fail it: the assets
+  /// of those records have no location then.
   func withFiles(
     _ results: [ItemResult<RecordID, Record>], _ call: CloudCall
-  ) async throws(CloudError) -> [ItemResult<RecordID, Record>] {
+  ) async -> [ItemResult<RecordID, Record>] {
     guard results.indices.contains(where: { results[$0].outcome.hasFiles }) else { return results }
     let conflicts = results.compactMap { $0.error?.serverRecord }.filter(\.hasAssets)
-    let files = conflicts.isEmpty ? Files() : try await fetch(conflicts, call)
+    let files = conflicts.isEmpty ? Files() : (try? await fetch(conflicts, call)) ?? Files()
     return results.map { result in
       switch result.outcome {
       case .success(let record) where record.hasAssets:

@@ -31,7 +31,7 @@ extension AssetTransport {
     guard !uploads.isEmpty || !faults.isEmpty else {
       let reply = try await transport.send(call)
       guard case .recordsModified(let saved, let deleted) = reply else { return reply }
-      return .recordsModified(saved: try await withFiles(saved, call), deleted: deleted)
+      return .recordsModified(saved: await withFiles(saved, call), deleted: deleted)
     }
     let uploaded = Mutex<[Int: [UploadTarget: Asset]]>([:])
     let failures = Mutex<[Int: CloudError]>(faults)
@@ -66,7 +66,7 @@ extension AssetTransport {
     for file in files { staging.remember(file.value, as: file.key) }
     files = [:]
     return .recordsModified(
-      saved: try await withFiles(
+      saved: await withFiles(
         AssetTransport.merged(saved, request.save.map(\.id), refused.saves), call),
       deleted: AssetTransport.merged(deleted, request.delete, refused.deletes))
   }
