@@ -120,7 +120,7 @@ extension RecordBatch {
         return CloudError(
           .referenceViolation, "it refers to a record that this request failed to create")
       }
-    } else if try !isKnown && isMissing(target) {
+    } else if !isKnown, try isMissing(target) {
       return CloudError(
         .referenceViolation,
         "it refers to a record that does not exist; save both in one request, or that one first")

@@ -143,7 +143,7 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
   public mutating func append(_ changes: [Change]) throws(FileError) {
     let line = try line(changes)
     if hasRest { try cut() }
-    if size == 0, try !hasOthersFile() { try rewrite([], replacingOthers: isRemoved) }
+    if size == 0, try hasOthersFile() == false { try rewrite([], replacingOthers: isRemoved) }
     if isNameUncertain { try synchronizeName() }
     // Another journal may have replaced the file.
     let (open, found) = try file.doing(.write) { () throws(DiskError) in

@@ -5,6 +5,9 @@ extension CKSyncEngine.Event {
     public let zoneID: CKRecordZone.ID
 
     /// The error of the fetch, if it failed.
+    ///
+    /// `operationCancelled` if it was cancelled, or if the zone left the scope before all of its
+    /// changes were fetched.
     public let error: CKError?
 
     /// Creates an event.

@@ -4,8 +4,8 @@ extension CKSyncEngine.Event {
     /// The zone.
     public let zoneID: CKRecordZone.ID
 
-    /// Whether the zone is fetched from the start: it was never fetched completely, its change
-    /// token had expired, or an earlier state was restored.
+    /// Whether the zone is fetched from the start: it was never fetched, its change token had
+    /// expired, or an earlier state was restored.
     ///
     /// If so, all records of the zone are delivered before `didFetchRecordZoneChanges`. Records
     /// that the app once received and does not receive now have been deleted. Not in CloudKit,
