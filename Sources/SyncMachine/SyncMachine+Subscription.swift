@@ -31,6 +31,10 @@ extension SyncMachine {
       record(.setSubscription(found.id), now: now)
       return goOn(&fetch, after: answer, now: now)
     }
+    if let error = results.lazy.compactMap(\.error).first(where: { $0.code != .unknownItem }) {
+      // It may be there.
+      return goOn(&fetch, after: .failure(error), now: now)
+    }
     fetch.step = .makingSubscription(configuration.subscription ?? Self.ownSubscription)
     enter(.fetching(fetch))
   }
@@ -47,9 +51,10 @@ extension SyncMachine {
     _ fetch: inout Fetch, _ answer: Result<CloudReply, CloudError>, id: SubscriptionID,
     now: Moment
   ) {
-    if case .success(.subscriptionsModified(let saved, _)) = answer,
-      saved.contains(where: { $0.value != nil })
-    {
+    if case .success(.subscriptionsModified(let saved, _)) = answer {
+      if let error = saved.first?.error {
+        return goOn(&fetch, after: .failure(error), now: now)
+      }
       record(.setSubscription(id), now: now)
     }
     goOn(&fetch, after: answer, now: now)

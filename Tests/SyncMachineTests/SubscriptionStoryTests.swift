@@ -68,6 +68,33 @@ struct SubscriptionStoryTests {
     #expect(story.machine.state.subscription == SyncMachine.ownSubscription)
   }
 
+  @Test("A subscription to a single record type is not used: it does not tell of other changes")
+  func aSubscriptionOfOneTypeIsNotUsed() {
+    var story = expired(isServerReset: false)
+    let narrow = Subscription(id: SubscriptionID("notes"), kind: .database(recordType: "Note"))
+    story.answer(.success(.subscriptions([ItemResult(id: narrow.id, .success(narrow))])))
+    #expect(story.told().last == "> modifySubscriptions")
+  }
+
+  @Test("A subscription that can't be saved for now is looked for again later, and saved")
+  func aRefusedSubscriptionIsSavedLater() {
+    var story = expired(isServerReset: false)
+    let id = SyncMachine.ownSubscription
+    story.answer(Self.found([]))
+    story.answer(
+      .success(
+        .subscriptionsModified(
+          saved: [ItemResult(id: id, .failure(CloudError(.zoneBusy, "")))], deleted: [])))
+    story.answer(FetchStoryTests.database([]))
+    #expect(story.machine.state.subscription == nil)
+    story.now = story.now + .seconds(3_600)
+    story.run()
+    #expect(story.told().last == "> fetchSubscriptions")
+    story.answer(Self.found([]))
+    story.answer(Self.saved(id))
+    #expect(story.machine.state.subscription == id)
+  }
+
   /// Proves CE-160.
   @Test("While the subscription can't be looked for, the fetch goes on and a later one looks again")
   func theSearchIsRepeatedAfterAFailure() throws {

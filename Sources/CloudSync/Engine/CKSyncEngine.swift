@@ -29,10 +29,17 @@ public final class CKSyncEngine: Sendable {
   /// `State.SerializationError`. While a state is refused, or the store could not be read, every
   /// operation fails with this error and nothing is synced, so that no data in the store is lost.
   /// After a failed write the engine continues, but added changes are not durable when `add`
-  /// returns; it retries the write, and this property is `nil` after it succeeds. An account change
+  /// returns; it retries the write, and this property is `nil` after it succeeds. After the engine
+  /// stopped because its delegate was released, added changes are not stored. An account change
   /// is delivered only after it was stored: until then every operation fails with this error.
   public var stateStoreError: (any Error)? {
-    driver.core.withLock { $0.journal?.error } ?? openingError
+    driver.core.withLock { core -> (any Error)? in
+      guard core.hasReleasedStore else { return core.journal?.error }
+      return CKError(
+        .operationCancelled,
+        "The engine stopped when its delegate was released, and stores nothing that is added now; "
+          + "retain the delegate.")
+    } ?? openingError
   }
 
   private let openingError: (any Error)?

@@ -30,6 +30,8 @@ final class EngineDriver: Sendable {
     var timer: (deadline: Moment, task: Task<Void, Never>)?
     var observation: (any SignalObservation)?
     var isStopped = false
+    /// Whether there was a store when the engine stopped: changes are not stored any more.
+    var hasReleasedStore = false
 
     /// The machine's next instruction, after its state changes were stored.
     mutating func next(now: Moment) -> Instruction {
@@ -137,6 +139,7 @@ final class EngineDriver: Sendable {
       if let timer = core.timer { tasks.append(timer.task) }
       core.requests = [:]
       core.timer = nil
+      core.hasReleasedStore = core.journal != nil
       core.journal = nil  // Releases the store.
       let observation = core.observation
       core.observation = nil

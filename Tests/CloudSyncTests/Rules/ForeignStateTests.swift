@@ -40,6 +40,23 @@ struct ForeignStateTests {
     return CKSyncEngine(configuration)
   }
 
+  @Test("An engine that stopped with its delegate tells that added changes are not stored")
+  func stoppedEngineTellsThatNothingIsStored() async throws {
+    weak var gone: Listener?
+    let engine: CKSyncEngine
+    do {
+      let listener = Listener()
+      gone = listener
+      engine = self.engine(listener, store: MemoryStore())
+      try await engine.fetchChanges()
+      #expect(engine.stateStoreError == nil)
+    }
+    while gone != nil { await Task.yield() }
+    engine.state.add(pendingRecordZoneChanges: [.saveRecord(NotesApp.id("a"))])
+    await #expect(throws: CKError.self) { try await engine.sendChanges() }
+    #expect((engine.stateStoreError as? CKError)?.code == .operationCancelled)
+  }
+
   /// The state of an engine of the private database that has read a zone.
   private func filled(_ store: (any StateStore)? = nil) async throws -> Listener {
     let listener = Listener()
