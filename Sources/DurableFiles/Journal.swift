@@ -6,8 +6,8 @@ import Synchronization
 /// A file of changes with one line for each group: a group is stored whole or not at all, and costs
 /// its own size, not that of the file.
 ///
-/// A line is a checksum, a space, and the group as a JSON array; a group without changes ends what
-/// was written anew. A last line without its end or with zero bytes is a write that a crash
+/// A line is a checksum, a space, and the group as a JSON array. A group without changes marks the
+/// end of the last rewrite. A last line without its end or with zero bytes is a write that a crash
 /// interrupted, and is removed. Any other line that does not match its checksum is damage. A value;
 /// its owner guards it and writes the file anew when most of it is obsolete. A file that another
 /// journal has written is not written anew, so that no line is lost; this one has them when it is
@@ -26,7 +26,7 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
   private var isRemoved = false
   /// Whether the file may not be durable under its name: lines would be lost with it.
   private var isNameUncertain = true
-  /// The size after the file was last written anew; 0 if it never was.
+  /// The size after the last rewrite; 0 if there was none.
   private var compactSize = 0
 
   /// Names the journal at `url`; nothing is read or created.

@@ -73,7 +73,7 @@ extension SyncMachine {
 
   private func isUsable(_ subscription: Subscription) -> Bool {
     if let wanted = configuration.subscription { return subscription.id == wanted }
-    // One of a single record type does not tell of changes of other types.
+    // A subscription to one record type sends no pushes for changes of other types.
     return subscription.kind == .database(recordType: nil)
   }
 }

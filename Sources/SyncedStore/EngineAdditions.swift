@@ -31,7 +31,7 @@ extension CKSyncEngine.Event.WillFetchRecordZoneChanges {
 }
 
 extension CKSyncEngine {
-  /// The reason why the engine can't work; Apple's does not tell.
+  /// The reason why the engine can't work; Apple's engine does not report it.
   var startError: (any Error)? {
     #if AppleCloudKit
       nil
@@ -42,8 +42,8 @@ extension CKSyncEngine {
 
   /// Calls a function after each end of a fetch or send, with the error, or `nil` for a success.
   ///
-  /// Several ends in a short time may be one call. The task ends with the engine, which it does not
-  /// retain. Apple's engine does not tell of its ends.
+  /// Several ends in a short time may be one call. The task does not retain the engine, and ends
+  /// with it. Apple's engine does not report how an operation ended.
   func follow(_ body: @escaping @Sendable (CKError?) -> Void) -> Task<Void, Never>? {
     #if AppleCloudKit
       return nil

@@ -9,7 +9,7 @@ extension ItemTable {
     if let owner = settings.owner {
       if owner != user.recordName { wipe() }
     } else if entries.values.contains(where: { $0.systemFields != nil }) {
-      // Nobody can say whose records these are; items without one belong to nobody, and stay.
+      // The account of these records is unknown. Items that were never on the server stay.
       removeSynced { $1.systemFields != nil }
     }
     settings.owner = user.recordName

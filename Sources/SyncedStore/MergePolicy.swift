@@ -3,7 +3,7 @@ public import Foundation
 /// The decision which version of an item is kept, when the item has an unsent change and the server
 /// another version.
 ///
-/// It is not asked while a deletion on this device waits to be sent: that is sent in any case.
+/// It is not asked about an item that was deleted on this device: the deletion is always sent.
 ///
 /// A policy must come to the same result on every device, whichever version is the device's own, or
 /// devices never agree. All policies here do.

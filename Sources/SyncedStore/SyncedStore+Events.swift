@@ -40,8 +40,8 @@ extension SyncedStore {
     case .stateUpdate(let update):
       state.run?.unsavedState = update.stateSerialization
       state.run?.putOff += 1
-      // A state contains what is pending. What the store itself added is told by the items as well,
-      // so it waits for the end of the next fetch or send; one of many pages stores now and then.
+      // A state lists the pending changes, and the items' file has those of the store itself. So a
+      // state with only these waits for the next fetch or send, which stores it from time to time.
       let isDue =
         state.isIdle
         ? state.run?.hasOwnChanges == false : state.run?.putOff ?? 0 >= Self.mostPutOff

@@ -185,8 +185,8 @@ public final class SyncedStore: Sendable {
   /// Handles records that the app received in another way than by a sync, such as by a query, as
   /// if they had been fetched.
   ///
-  /// Those of zones that the store does not keep are ignored. Before the first sign-in nobody can
-  /// say whose records these are: the sign-in removes them, and the sync fetches the account's.
+  /// Records of zones that the store does not accept are ignored. Before the first sign-in the
+  /// account of a record is unknown: the sign-in removes the record, and a sync fetches it again.
   ///
   /// - Throws: ``FileError`` if they can't be stored; they are handled all the same.
   public func receive(_ records: [CKRecord], deleted: [CKRecord.ID] = []) throws {

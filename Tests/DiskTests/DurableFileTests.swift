@@ -360,7 +360,7 @@ struct DurableFileTests {
       }
       return count
     }
-    // The header has 8 bytes, the end of what was written anew 20, and each other line 10,000.
+    // The header has 8 bytes, the mark of a rewrite 20, and each other line 10,000.
     #expect(try appends(&journal) == 27)
     try journal.rewrite([])
     #expect(try appends(&journal) == 27)
@@ -373,7 +373,7 @@ struct DurableFileTests {
     try journal.append([word])
     #expect(!journal.isMostlyObsolete)
     _ = try journal.read()
-    #expect(journal.isMostlyObsolete, "the size of what was written anew is found in the file")
+    #expect(journal.isMostlyObsolete, "the size after the rewrite is found in the file")
     try journal.rewrite(Array(repeating: [word], count: 30))
     // Each of these launches adds a few lines only.
     for _ in 0..<21 {
