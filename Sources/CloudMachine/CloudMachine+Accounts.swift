@@ -55,8 +55,8 @@ extension CloudMachine {
   }
 
   /// Erases the data of `user` in one environment of a container, as closing the account does:
-  /// leaves the shares of others, and deletes the zones including their shares, and the
-  /// subscriptions.
+  /// leaves the shares of others, and deletes the zones including their shares, the subscriptions,
+  /// and the user's receipts, also those of other containers.
   ///
   /// The account itself remains, empty; the viewers of its shares get pushes. Public records
   /// remain. Throws `unknownItem` for an unknown account.
@@ -93,6 +93,8 @@ extension CloudMachine {
         transaction[position].append(.removeSubscription(subscription.id, in: database))
       }
     }
+    // They hold answers with the data.
+    transaction[position].append(.removeReceipts(of: user))
     try transaction.commit(to: storage)
     return pushes
   }

@@ -196,6 +196,8 @@ public enum StorageChange: Hashable, Sendable {
   case removeSubscription(SubscriptionID, in: DatabaseID)
   /// Adds a receipt and removes all but the latest `keeping` receipts of the same user and device.
   case putReceipt(Receipt, keeping: Int)
+  /// Removes all receipts of a user.
+  case removeReceipts(of: UserID)
   /// Adds or replaces a record type.
   case putRecordType(RecordTypeRow)
   /// Adds or replaces the schema of a container's environment.

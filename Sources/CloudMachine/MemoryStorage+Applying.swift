@@ -56,6 +56,7 @@ extension MemoryStorage.State {
     case .putReceipt(let receipt, let keeping):
       let owner = MemoryStorage.ReceiptOwner(user: receipt.key.user, device: receipt.key.device)
       receipts[owner, default: MemoryReceipts()].put(receipt, keeping: keeping)
+    case .removeReceipts(let user): receipts = receipts.filter { $0.key.user != user }
     case .putRecordType(let row): schemas.types[row.id] = row
     case .putSchema(let row): schemas.put(row)
     case .putUpload(let row, let content): files.put(row, content)

@@ -50,6 +50,15 @@ extension FaultControls {
     set(DeviceSetting(name: name, account: account, availability: availability))
   }
 
+  /// Connects every device to the network, and makes each account available.
+  package func restoreDevices() {
+    let changed = pushDispatcher.devices.filter { !$0.isOnline || $0.availability != .available }
+    // Other servers may know more devices.
+    for name in Set(changed.map(\.name) + faults.faults.devices.map(\.name)).sorted() {
+      set(DeviceSetting(name: name, availability: .available, isOnline: true))
+    }
+  }
+
   private func set(_ setting: DeviceSetting) {
     let isShared = faults.isShared
     change { faults in

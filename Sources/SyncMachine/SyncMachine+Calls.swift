@@ -89,7 +89,8 @@ extension SyncMachine {
     _ = refuseQueue(error)
     interrupt(error, now: now)
     calls.cancelling.append(waiter)
-    if isHoldingAccountChange { endCancellations() }
+    // Neither a held account change nor an account check is an operation to wait for.
+    if isHoldingAccountChange || stage == .checkingAccount { endCancellations() }
   }
 
   /// Removes the queued operation that only `waiter` waits for.

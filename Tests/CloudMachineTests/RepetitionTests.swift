@@ -49,6 +49,25 @@ struct RepetitionTests {
     #expect(try world.stored("a")?.fields["n"]?.value == .int64(5))
   }
 
+  @Test("Erased data is in no receipt, and those of other users stay")
+  func erasureRemovesReceipts() throws {
+    let world = try World()
+    for caller in [world.phone, world.stranger] {
+      _ = try world.ask(
+        .modifyRecords(ModifyRecords(save: [fresh("a")])), as: caller, requestID: "1")
+    }
+    func hasReceipt(_ caller: Caller) throws -> Bool {
+      let key = ReceiptKey(
+        user: try #require(caller.user), device: caller.device, requestID: "1")
+      return try world.storage.receipt(key) != nil
+    }
+    _ = try world.machine.eraseData(
+      of: world.alice, container: World.container, environment: .development, now: world.now,
+      storage: world.storage)
+    #expect(try !hasReceipt(world.phone))
+    #expect(try hasReceipt(world.stranger))
+  }
+
   /// Proves CS-139, TH-19.
   @Test("Receipts belong to one device and user, are bounded and match their request")
   func receiptBelongsToOneDeviceAndUser() throws {

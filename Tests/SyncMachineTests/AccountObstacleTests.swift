@@ -42,4 +42,17 @@ struct AccountObstacleTests {
     story.answer(.failure(CloudError(.notAuthenticated, "")))
     #expect(story.pending == [] && story.machine.state.user == nil)
   }
+
+  @Test func aCancellationDoesNotWaitForAnAccountCheck() {
+    var story = Story.signedIn()
+    story.machine.accountSignalled(now: story.now)
+    story.run()
+    #expect(story.request?.request == .fetchCurrentUser)
+    story.log = []
+    story.machine.cancelOperations(waiter: Waiter(number: 1), now: story.now)
+    story.run()
+    #expect(story.told() == ["done"])
+    story.answer(.success(.currentUser(Story.user)))
+    #expect(story.told() == [] && story.machine.stage == .idle)
+  }
 }

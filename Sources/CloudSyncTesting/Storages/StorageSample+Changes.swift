@@ -35,6 +35,7 @@ extension StorageSample {
       let key = ReceiptKey(
         user: UserID(random.pick(["_alice", "_bob"])), device: random.pick(["phone", "tablet"]),
         requestID: name)
+      if random.below(6) == 0 { return .removeReceipts(of: key.user) }
       return .putReceipt(Receipt(key: key, reply: .currentUser(key.user)), keeping: 3)
     case 10:
       return random.below(2) == 0

@@ -101,9 +101,10 @@ extension ControlRoutes {
     }
   }
 
-  /// Removes all faults, and sets limits and quotas as they were at the start.
+  /// Removes all faults, and sets limits, quotas and devices as they were at the start.
   private func clear() throws(CloudError) {
     controls.clear()
+    controls.restoreDevices()
     controls.setLimits(firstLimits)
     for account in try server.accounts() where account.quota != nil {
       try controls.setQuota(nil, of: account.name)

@@ -43,6 +43,8 @@ extension SQLiteStorage {
         "DELETE FROM subscriptions WHERE database = ? AND name = ?",
         [.integer(number), .text(id.rawValue)])
     case .putReceipt(let receipt, let keeping): try put(receipt, keeping: keeping)
+    case .removeReceipts(let user):
+      try connection.run("DELETE FROM receipts WHERE user = ?", [.text(user.rawValue)])
     case .putRecordType(let row): try put(row)
     case .putSchema(let row): try put(row)
     case .putUpload(let row, let content): try put(row, content)

@@ -135,12 +135,13 @@ struct ControlFaultTests {
     }
   }
 
-  @Test("One fault is removed by its number, and clear restores limits and quotas")
+  @Test("One fault is removed by its number, and clear restores limits, quotas and devices")
   func faultsAreRemovedAndAllIsCleared() async throws {
     let world = ControlWorld()
     try await world.prepare()
     let before = await world.get("faults")
     let accounts = await world.get("accounts")
+    let devices = await world.get("devices")
     for body in [
       #"{"action":"delay","seconds":1,"device":"x"}"#, #"{"action":"fail","code":23,"device":"x"}"#,
       #"{"action":"drop-answers","device":"x"}"#,
@@ -154,8 +155,14 @@ struct ControlFaultTests {
     #expect(await world.post(#"{"action":"limits","itemsPerRequest":2}"#).hasPrefix("200 "))
     #expect(await world.post(#"{"action":"quota","account":"alice","bytes":1}"#).hasPrefix("200 "))
     #expect(await world.get("accounts") != accounts)
+    for setting in [#""online":false"#, #""availability":"restricted""#] {
+      let body = #"{"action":"device","device":"phone",\#(setting)}"#
+      #expect(await world.post(body).hasPrefix("200 "))
+    }
+    #expect(await world.get("devices") != devices)
     #expect(await world.post(#"{"action":"clear"}"#) == before)
     #expect(await world.get("accounts") == accounts)
+    #expect(await world.get("devices") == devices)
   }
 
   /// Proves WS-169.

@@ -61,6 +61,7 @@
         subscriptions[database] = nil
         homes = [:]
       case .putReceipt(let receipt, _): receipts[receipt.key] = receipt
+      case .removeReceipts(let user): receipts = receipts.filter { $0.key.user != user }
       case .putRecordType(let row): recordTypes[row.id] = row
       case .putSchema(let row):
         schemas[

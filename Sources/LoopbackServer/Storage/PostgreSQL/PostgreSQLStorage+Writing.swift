@@ -69,6 +69,11 @@
         PostgreSQLLayout.putSettings(identity: identity, secret: secret)
       case .putAccount(let row): [put(row)]
       case .putReceipt(let receipt, let keeping): put(receipt, keeping: keeping)
+      case .removeReceipts(let user):
+        [
+          PostgreSQLStatement(
+            "DELETE FROM cloudsync.receipts WHERE user_name = $1", [.text(user.rawValue)])
+        ]
       case .putRecordType(let row): [put(row)]
       case .putSchema(let row): [put(row)]
       }
