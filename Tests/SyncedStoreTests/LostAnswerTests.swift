@@ -69,8 +69,9 @@ struct LostAnswerTests {
     try phone.write("a", "2")
     try phone.write("a", "3")
     for device in [phone, desk, phone] { try await device.store.sync() }
-    #expect(phone.texts == desk.texts)
-    #expect(phone.store.status.activity.conflicts.count == 1)
+    // No answer said that the server has the 1, so the merge has no base to subtract.
+    for device in [phone, desk] { #expect(device.texts == ["a": "14"]) }
+    #expect(phone.store.status.activity.conflicts.map(\.resolution) == [.merged])
     for device in [phone, desk] { try await device.store.shutDown() }
   }
 

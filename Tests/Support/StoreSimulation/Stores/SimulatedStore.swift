@@ -35,6 +35,9 @@ struct SimulatedStore: Sendable {
   /// The reasons why changes can't be sent.
   var trouble: @Sendable () -> String = { "" }
 
+  /// The keys of items of which the store has reported a contradiction since it was opened.
+  var contradictions: @Sendable () -> Set<String> = { [] }
+
   /// The number of changes that the server has not confirmed.
   var waitingCount: @Sendable () -> Int
 
@@ -80,6 +83,13 @@ enum StoreEdit: Hashable, Sendable {
   case wrote(key: String, line: String, rank: EditRank = EditRank())
   /// The item was removed; the date is given if the store compares removals with edits.
   case removed(key: String, date: Double? = nil)
+
+  /// The item.
+  var key: String {
+    switch self {
+    case .wrote(let key, _, _), .removed(let key, _): key
+    }
+  }
 }
 
 /// The order of versions of an item, if the store's rule compares them.

@@ -13,6 +13,9 @@ extension SimulatedStore {
       items: { tabs.tabs.filter(\.isScratch).map { ($0.id.uuidString, line($0)) } },
       // A tab that was saved to a file is this device's own, whatever others do.
       privateKeys: { Set(tabs.tabs.filter { !$0.isScratch }.map(\.id.uuidString)) },
+      contradictions: {
+        Set(store.status.activity.conflicts.filter { $0.resolution != .equal }.map(\.name))
+      },
       waitingCount: { store.status.unsentCount },
       isWaiting: { UUID(uuidString: $0).map(tabs.isUnsent) ?? false },
       edit: { random in try edit(tabs, device, &random) },

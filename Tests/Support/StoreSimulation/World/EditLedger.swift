@@ -5,6 +5,8 @@
 struct EditLedger {
   private struct History {
     var versions: [ItemVersion] = []
+    /// The numbers of the devices that changed the item.
+    var authors: Set<Int> = []
     /// Whether somebody removed the item.
     var isRemoved = false
     /// When the latest removal was, where removals are compared with edits.
@@ -23,9 +25,11 @@ struct EditLedger {
 
   /// Notes an edit.
   ///
-  /// - Parameter isWaiting: whether another device has an edit of an item that the cloud may not
-  ///   have.
-  mutating func note(_ edit: StoreEdit, isWaiting: (String) -> Bool) {
+  /// - Parameters:
+  ///   - author: the number of the device.
+  ///   - isWaiting: whether another device has an edit of an item that the cloud may not have.
+  mutating func note(_ edit: StoreEdit, by author: Int, isWaiting: (String) -> Bool) {
+    items[edit.key, default: History()].authors.insert(author)
     switch edit {
     case .wrote(let key, let line, let rank):
       items[key, default: History()].versions.append(ItemVersion(line: line, rank: rank))
@@ -38,6 +42,11 @@ struct EditLedger {
       }
       if isWaiting(key) { items[key]?.mayReturn = true }
     }
+  }
+
+  /// The first of `keys` that no device but one has changed.
+  func unshared(_ keys: Set<String>, of device: Int) -> String? {
+    keys.sorted().first { items[$0]?.authors == [device] }
   }
 
   /// Notes that a device has an edit of a removed item that it may send again.

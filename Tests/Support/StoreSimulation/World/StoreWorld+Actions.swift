@@ -26,6 +26,17 @@ extension StoreWorld {
     // Time passes while nobody does anything, and sometimes not at all.
     let seconds = random.pick([0, 0, 0.01, 0.2, 3, 40, 400])
     await executor.pass(.seconds(seconds))
+    try checkContradictions()
+  }
+
+  /// One device alone is never in conflict, whatever answers are lost and whenever it crashes.
+  func checkContradictions() throws {
+    for device in devices {
+      let keys = device.store.contradictions()
+      if let key = ledgers[device.account]?.unshared(keys, of: device.setting.number) {
+        throw BrokenPromise("\(device.name) has a conflict about \(key), which it alone changed")
+      }
+    }
   }
 
   /// Somebody edits on a device, once or several times.
@@ -91,7 +102,7 @@ extension StoreWorld {
 
   private func note(_ edit: StoreEdit, by device: SimulatedDevice) {
     let others = devices.filter { $0.account == device.account && $0 !== device }
-    ledgers[device.account, default: EditLedger()].note(edit) { key in
+    ledgers[device.account, default: EditLedger()].note(edit, by: device.setting.number) { key in
       others.contains { $0.store.isWaiting(key) }
     }
   }
@@ -170,7 +181,7 @@ extension StoreWorld {
     // An app that is gone sends nothing more, and what it still writes lands beside.
     device.link.isOnline = false
     let copy = home.appendingPathComponent(
-      "\(device.account)-\(device.number)-\(device.launch + 1)")
+      "\(device.account)-\(device.setting.number)-\(device.launch + 1)")
     if FileManager.default.fileExists(atPath: device.folder.path) {
       try FileManager.default.copyItem(at: device.folder, to: copy)
     }

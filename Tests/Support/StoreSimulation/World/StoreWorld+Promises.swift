@@ -45,6 +45,7 @@ extension StoreWorld {
 
   /// Looks at every promise.
   func check() async throws {
+    try checkContradictions()
     for device in devices where device.store.waitingCount() > 0 {
       throw BrokenPromise(
         "\(device.name) still has \(device.store.waitingCount()) changes to send: "
