@@ -20,10 +20,7 @@ extension ItemTable {
     var entry = entries[id] ?? newEntry(record.recordType)
     entry.systemFields = record.systemFields
     entry.unreadable = nil
-    if entry.change?.isDeletion == true {
-      if entry.item == nil { effects.added.append(.deleteRecord(id)) }
-      return set(entry, for: id)
-    }
+    if entry.change?.isDeletion == true { return set(entry, for: id) }
     guard let mine = entry.item else {
       entry.item = theirs
       set(entry, for: id)
@@ -48,7 +45,7 @@ extension ItemTable {
     if isUnsent, entry.isOlder(theirs) {
       // No other device changed it: the server has the base, or one's own earlier version.
       entry.base = theirs
-      return effects.added.append(.saveRecord(id))
+      return
     }
     guard isUnsent || type.mergesAlways else {
       entry.item = theirs
@@ -73,10 +70,8 @@ extension ItemTable {
 
   /// The server has the item; nothing is left to send.
   private mutating func settle(_ entry: inout Entry, _ id: CKRecord.ID) {
-    if entry.change != nil { effects.removed.append(.saveRecord(id)) }
     entry.settle()
-    attempts[id] = nil
-    activity.solve(id.recordName)
+    forgetFailure(id)
   }
 
   private mutating func sendAgain(
@@ -85,7 +80,6 @@ extension ItemTable {
   ) {
     entry.base = theirs
     entry.change = newChange(isDeletion: false)
-    effects.added.append(.saveRecord(id))
     show(id, entry.type, resolution == .merged ? .saved : .kept, resolution)
   }
 
@@ -102,10 +96,7 @@ extension ItemTable {
         + "and shown after an update.")
     guard var entry = entries[id], let mine = entry.item, mine.isSynced else { return }
     if entry.change != nil || type.mergesAlways {
-      if case .mine = type.resolve(mine, .unreadable, entry.base, entry.change != nil) {
-        effects.removed.append(.saveRecord(id))
-        return
-      }
+      if case .mine = type.resolve(mine, .unreadable, entry.base, entry.change != nil) { return }
     }
     entry.item = nil
     settle(&entry, id)
@@ -118,7 +109,6 @@ extension ItemTable {
     var entry = entries[id] ?? newEntry(record.recordType)
     entry.systemFields = record.systemFields
     entry.unreadable = record.allFields
-    if entry.change?.isDeletion == true { effects.added.append(.deleteRecord(id)) }
     set(entry, for: id)
   }
 
@@ -145,16 +135,12 @@ extension ItemTable {
     let isNew = !entry.mayBeOnServer
     entry.forgetRecord()
     guard let mine = entry.item, mine.isSynced else {
-      if entry.change?.isDeletion == true {
-        effects.removed.append(.deleteRecord(id))
-        entry.change = nil
-      }
+      if entry.change?.isDeletion == true { entry.change = nil }
       return set(entry, for: id)
     }
     let isUnsent = entry.change != nil
     if isNew || keepsDeleted(mine, entry, isUnsent) {
       entry.change = newChange(isDeletion: false)
-      addSave(id)
       set(entry, for: id)
       if !isNew { show(id, entry.type, .kept, isUnsent ? .clientWon : nil) }
     } else {
@@ -170,11 +156,6 @@ extension ItemTable {
     return if case .mine = type.resolve(mine, .deleted, entry.base, isUnsent) { true } else {
       false
     }
-  }
-
-  private mutating func addSave(_ id: CKRecord.ID) {
-    saveZoneIfNeeded(id.zoneID)
-    effects.added.append(.saveRecord(id))
   }
 
   /// A zone was read from its beginning: records that it does not have were deleted.
@@ -215,8 +196,7 @@ extension ItemTable {
   mutating func takeSaved(_ record: CKRecord) {
     let id = record.recordID
     activity.saved += 1
-    activity.solve(id.recordName)
-    attempts[id] = nil
+    forgetFailure(id)
     guard var entry = entries[id] else { return }
     entry.systemFields = record.systemFields
     entry.unreadable = nil
@@ -229,7 +209,6 @@ extension ItemTable {
       // The item was changed meanwhile, on top of the version that was saved.
       entry.base = change.isDeletion ? nil : saved
       entry.offered = []
-      effects.added.append(change.isDeletion ? .deleteRecord(id) : .saveRecord(id))
     }
     inFlight[id] = nil
     set(entry, for: id)
@@ -237,8 +216,7 @@ extension ItemTable {
 
   /// The server accepted a deletion, or had nothing to delete.
   mutating func takeDeleted(_ id: CKRecord.ID) {
-    activity.solve(id.recordName)
-    attempts[id] = nil
+    forgetFailure(id)
     inFlight[id] = nil
     guard var entry = entries[id] else { return }
     entry.forgetRecord()
@@ -247,7 +225,6 @@ extension ItemTable {
     } else if entry.item?.isSynced == true {
       // The item was created again meanwhile.
       entry.change = entry.change ?? newChange(isDeletion: false)
-      addSave(id)
     }
     set(entry, for: id)
   }
@@ -257,15 +234,15 @@ extension ItemTable {
     switch error.code {
     case _ where error.code.isRetried: break
     case .serverRecordChanged:
-      if let theirs = error.serverRecord { take(theirs) } else { sendSaveAgain(id) }
+      if let theirs = error.serverRecord { take(theirs) } else { sendAgain(id) }
     case .unknownItem where entries[id]?.systemFields == nil:
       // The server never had it, so no device deleted it.
-      fewTimes(.saveRecord(id), id, error)
+      sendAgain(id, fewTimes: error)
     case .unknownItem:
       activity.sentAgain += 1
       takeDeletion(id)
-    case .batchRequestFailed: sendSaveAgain(id)
-    case .limitExceeded: fewTimes(.saveRecord(id), id, error)
+    case .batchRequestFailed: sendAgain(id)
+    case .limitExceeded: sendAgain(id, fewTimes: error)
     default: refuse(id, error)
     }
   }
@@ -275,27 +252,22 @@ extension ItemTable {
     switch error.code {
     case _ where error.code.isRetried: break
     case .unknownItem, .zoneNotFound, .userDeletedZone: takeDeleted(id)
-    case .batchRequestFailed:
-      activity.sentAgain += 1
-      effects.added.append(.deleteRecord(id))
-    case .limitExceeded, .serverRecordChanged: fewTimes(.deleteRecord(id), id, error)
+    case .batchRequestFailed: sendAgain(id)
+    case .limitExceeded, .serverRecordChanged: sendAgain(id, fewTimes: error)
     default: refuse(id, error)
     }
   }
 
-  private mutating func sendSaveAgain(_ id: CKRecord.ID) {
-    guard isDue(id) else { return }
+  /// Sends a change again that the engine does not list any more.
+  ///
+  /// - Parameter error: the error after which that is tried a few times only.
+  private mutating func sendAgain(_ id: CKRecord.ID, fewTimes error: CKError? = nil) {
+    if let error {
+      attempts[id, default: 0] += 1
+      guard attempts[id, default: 0] <= Self.mostAttempts else { return refuse(id, error) }
+    }
     activity.sentAgain += 1
-    effects.added.append(.saveRecord(id))
-  }
-
-  private mutating func fewTimes(
-    _ change: CKSyncEngine.PendingRecordZoneChange, _ id: CKRecord.ID, _ error: CKError
-  ) {
-    attempts[id, default: 0] += 1
-    guard attempts[id, default: 0] <= Self.mostAttempts else { return refuse(id, error) }
-    activity.sentAgain += 1
-    effects.added.append(change)
+    effects.touched.append(id)
   }
 
   private mutating func refuse(_ id: CKRecord.ID, _ error: CKError) {

@@ -44,7 +44,6 @@ extension ItemTable {
     effects.isErased = true
     for (id, entry) in entries.sorted(by: { $0.key.recordName < $1.key.recordName })
     where isRemoved(id, entry) {
-      effects.removed += [.saveRecord(id), .deleteRecord(id)]
       attempts[id] = nil
       guard let item = entry.item, !item.isSynced else {
         if entry.item != nil { show(id, entry.type, .removed) }
@@ -93,7 +92,7 @@ extension ItemTable {
       sendAnew(zone)
     } else {
       // It is about to be created, and the others of its records wait for that.
-      send(records)
+      effects.touched += records
     }
   }
 
@@ -170,7 +169,6 @@ extension ItemTable {
       guard let item = entry.item, item.isSynced else {
         // A deletion has no record any more. One that can't be read can't be sent; it is kept for a
         // version that can.
-        effects.removed.append(.deleteRecord(id))
         update(id) { entry in
           let unreadable = entry.change?.isDeletion == true ? nil : entry.unreadable
           entry.forgetRecord()
@@ -184,8 +182,6 @@ extension ItemTable {
         entry.forgetRecord()
         entry.change = change
       }
-      saveZoneIfNeeded(zone)
-      effects.added.append(.saveRecord(id))
     }
   }
 }

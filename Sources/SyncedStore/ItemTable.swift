@@ -4,14 +4,16 @@ import Foundation
 /// value without files, clocks and engines.
 ///
 /// Its owner makes local changes through a ``SyncedTransaction`` and hands over the engine's
-/// events. After each of them it takes ``effects``, and before it stores the engine's state it
-/// stores ``takeUnstored()``.
+/// events. After each of them it carries out ``takeEffects()``, and before it stores the engine's
+/// state it stores ``takeUnstored()``.
 struct ItemTable: Sendable {
   /// What has to follow from a change or an event.
   struct Effects: Sendable {
+    /// The records that have or had a change, so that the engine's list may differ from it.
+    var touched: [CKRecord.ID] = []
     /// Changes for the engine's list of pending changes.
-    var added: [CKSyncEngine.PendingRecordZoneChange] = []
-    var removed: [CKSyncEngine.PendingRecordZoneChange] = []
+    fileprivate(set) var added: [CKSyncEngine.PendingRecordZoneChange] = []
+    fileprivate(set) var removed: [CKSyncEngine.PendingRecordZoneChange] = []
     var savedZones: [CKRecordZone.ID] = []
     var droppedZones: [CKRecordZone.ID] = []
     /// Changes for the app.
@@ -84,6 +86,7 @@ struct ItemTable: Sendable {
     let entry = entry.flatMap { $0.isEmpty ? nil : $0 }
     if undoLog?.keys.contains(id) == false { undoLog?[id] = .some(entries[id]) }
     if let type = entry?.type { changedTypes.insert(type) }
+    if entry?.change != nil || entries[id]?.change != nil { effects.touched.append(id) }
     entries[id] = entry
     unstored.insert(id)
     if entry?.change == nil { unsent.remove(id) } else { unsent.insert(id) }
@@ -178,13 +181,10 @@ struct ItemTable: Sendable {
       // The base stays that of the first change that was not sent.
       if entry.change == nil, entry.systemFields != nil { entry.base = before }
       entry.replaceChange(of: before, by: newChange(isDeletion: false))
-      addPending(.saveRecord(id))
     } else if entry.mayBeOnServer {
       entry.replaceChange(of: before, by: newChange(isDeletion: true))
       entry.base = nil
-      addPending(.deleteRecord(id))
     } else {
-      if entry.change != nil { effects.removed.append(.saveRecord(id)) }
       entry.change = nil
     }
     forgetFailure(id)
@@ -211,21 +211,15 @@ struct ItemTable: Sendable {
       if entry.change?.isDeletion != true {
         entry.replaceChange(of: before, by: newChange(isDeletion: true))
       }
-      addPending(.deleteRecord(id))
     } else {
-      effects.removed.append(.saveRecord(id))
       entry.change = nil
     }
     forgetFailure(id)
     set(entry, for: id)
   }
 
-  private mutating func addPending(_ change: CKSyncEngine.PendingRecordZoneChange) {
-    if case .saveRecord(let id) = change { saveZoneIfNeeded(id.zoneID) }
-    effects.added.append(change)
-  }
-
-  private mutating func forgetFailure(_ id: CKRecord.ID) {
+  /// Forgets that the server refused an item's change.
+  mutating func forgetFailure(_ id: CKRecord.ID) {
     attempts[id] = nil
     activity.solve(id.recordName)
   }
@@ -268,21 +262,31 @@ struct ItemTable: Sendable {
   }
 
   /// A record's change as the engine lists it; `nil` if there is none that can be sent.
-  func pendingChange(_ id: CKRecord.ID) -> CKSyncEngine.PendingRecordZoneChange? {
+  private func pendingChange(_ id: CKRecord.ID) -> CKSyncEngine.PendingRecordZoneChange? {
     guard let entry = entries[id], entry.isDue else { return nil }
     return entry.change?.isDeletion == true ? .deleteRecord(id) : .saveRecord(id)
   }
 
-  /// Adds all changes that can be sent to the effects, and zones that are not known to exist.
-  mutating func sendEverything() { send(due) }
+  /// Adds all changes that can be sent to the effects, and their zones that are not known to exist.
+  mutating func sendEverything() {
+    effects.touched += due
+    for id in effects.touched { saveZoneIfNeeded(id.zoneID) }
+  }
 
-  /// Adds the changes of some records to the effects, and zones that are not known to exist.
-  mutating func send(_ ids: some Sequence<CKRecord.ID>) {
-    for id in ids {
-      guard let change = pendingChange(id) else { continue }
-      saveZoneIfNeeded(id.zoneID)
+  /// Takes what has to follow: the engine lists the changes of the touched records that can be
+  /// sent, and those of no other touched record; zones of saves that are not known to exist are
+  /// created.
+  mutating func takeEffects() -> Effects {
+    for id in effects.touched {
+      guard let change = pendingChange(id) else {
+        effects.removed += [.saveRecord(id), .deleteRecord(id)]
+        continue
+      }
+      if case .saveRecord = change { saveZoneIfNeeded(id.zoneID) }
       effects.added.append(change)
     }
+    defer { effects = Effects() }
+    return effects
   }
 
   /// Creates a zone of one's own that is not known to exist.
@@ -345,6 +349,7 @@ struct ItemTable: Sendable {
     entries.reserveCapacity(columns.reduce(0) { $0 + $1.changes.count })
     unsent.reserveCapacity(columns.reduce(0) { $0 + $1.changes.count { $0.entry?.change != nil } })
     for part in columns { for change in part.changes { load(change) } }
+    effects = Effects()
     unstored = []
     isSettingsStored = true
   }

@@ -24,26 +24,58 @@ struct StoredChange: Sendable {
 struct StoredColumns: Codable, Sendable {
   private(set) var changes: [StoredChange]
 
-  enum CodingKeys: String, CodingKey {
-    case names = "n"
-    case zone = "z"
-    case owner = "o"
-    case type = "t"
-    case orders = "p"
+  /// The parts that do not depend on the type of the items; an array that would hold nothing is not
+  /// written.
+  private struct Columns: Codable {
+    var names: [String]?
+    var zone: String?
+    var owner: String?
+    var type: String?
+    var orders: [UInt64]?
+    var systemFields: [Data?]?
+    var unreadable: [Data?]?
+    /// The numbers of changes that are saves, and of those that are deletions; 0 for the others.
+    var saves: [UInt64]?
+    var deletions: [UInt64]?
+    var wereOffered: [Bool]?
+    /// Older files do not tell which change it was, and have only `wereOffered`.
+    var areHandedOver: [Bool]?
+    var handedOver: [StoredChange.Key]?
+    var settings: StoreSettings?
+
+    enum CodingKeys: String, CodingKey {
+      case names = "n"
+      case zone = "z"
+      case owner = "o"
+      case type = "t"
+      case orders = "p"
+      case systemFields = "s"
+      case unreadable = "u"
+      case saves = "c"
+      case deletions = "d"
+      case wereOffered = "w"
+      case areHandedOver = "H"
+      case handedOver = "h"
+      case settings = "settings"
+    }
+  }
+
+  /// The items, and the indexes of their entries, which are left out if each entry has one item.
+  enum ItemKeys: String, CodingKey {
     case items = "i"
-    case itemPlaces = "I"
+    case itemIndexes = "I"
     case bases = "b"
-    case basePlaces = "B"
+    case baseIndexes = "B"
     case offered = "f"
-    case offeredPlaces = "F"
-    case systemFields = "s"
-    case unreadable = "u"
-    case saves = "c"
-    case deletions = "d"
-    case wereOffered = "w"
-    case areHandedOver = "H"
-    case handedOver = "h"
-    case settings = "settings"
+    case offeredIndexes = "F"
+
+    var indexes: ItemKeys {
+      switch self {
+      case .items, .itemIndexes: .itemIndexes
+      case .bases, .baseIndexes: .baseIndexes
+      case .offered, .offeredIndexes: .offeredIndexes
+      }
+    }
   }
 
   /// The most changes in an object: several objects are decoded at a time.
@@ -76,71 +108,55 @@ struct StoredColumns: Codable, Sendable {
 
   private init(changes: [StoredChange]) { self.changes = changes }
 
+  // MARK: Decoding
+
   init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    guard let names = try container.decodeIfPresent([String].self, forKey: .names) else {
-      changes = [
-        StoredChange(
-          handedOver: try container.decodeIfPresent(
-            [StoredChange.Key].self, forKey: .handedOver),
-          settings: try container.decodeIfPresent(StoreSettings.self, forKey: .settings))
-      ]
+    let columns = try Columns(from: decoder)
+    guard let names = columns.names else {
+      changes = [StoredChange(handedOver: columns.handedOver, settings: columns.settings)]
       return
     }
-    let zone = try container.decodeIfPresent(String.self, forKey: .zone)
-    let owner = try container.decodeIfPresent(String.self, forKey: .owner)
-    changes = names.map {
-      StoredChange(key: StoredChange.Key(name: $0, zone: zone, owner: owner))
+    changes = names.map { name in
+      StoredChange(
+        key: StoredChange.Key(name: name, zone: columns.zone, owner: columns.owner))
     }
-    guard let type = try container.decodeIfPresent(String.self, forKey: .type) else { return }
+    guard let type = columns.type else { return }
+    let counts = [
+      columns.orders?.count ?? 0, columns.systemFields?.count, columns.unreadable?.count,
+      columns.saves?.count, columns.deletions?.count, columns.wereOffered?.count,
+      columns.areHandedOver?.count,
+    ]
+    guard counts.allSatisfy({ $0 ?? names.count == names.count }) else { throw damage(decoder) }
+    for index in names.indices { changes[index].entry = entry(index, type, columns) }
     let types = Self.types.flatMap { decoder.userInfo[$0] } as? KnownTypes
-    try readEntries(type, types, from: container)
+    try readItems(types?.byName[type], named: type, from: decoder)
   }
 
-  private mutating func readEntries(
-    _ name: String, _ types: KnownTypes?, from container: KeyedDecodingContainer<CodingKeys>
+  private func entry(_ index: Int, _ type: CKRecord.RecordType, _ columns: Columns) -> Entry {
+    var entry = Entry(type: type, order: columns.orders?[index] ?? 0)
+    entry.systemFields = columns.systemFields?[index]
+    entry.unreadable = columns.unreadable?[index]
+    let (save, deletion) = (columns.saves?[index] ?? 0, columns.deletions?[index] ?? 0)
+    if save > 0 || deletion > 0 {
+      entry.change = Entry.Change(
+        isDeletion: save == 0, number: save > 0 ? save : deletion,
+        wasOffered: columns.wereOffered?[index] ?? false,
+        isHandedOver: (columns.areHandedOver ?? columns.wereOffered)?[index] ?? false)
+    }
+    return entry
+  }
+
+  private mutating func readItems(
+    _ type: SyncedType?, named name: String, from decoder: any Decoder
   ) throws {
-    func values<Value: Decodable>(_ key: CodingKeys, _ type: Value.Type) throws -> [Value]? {
-      guard container.contains(key) else { return nil }
-      let values = try container.decode([Value].self, forKey: key)
-      guard values.count == changes.count else { throw Self.damage(key, container) }
-      return values
-    }
-    guard let orders = try values(.orders, UInt64.self) else {
-      throw Self.damage(.orders, container)
-    }
-    let (fields, unreadable) = (
-      try values(.systemFields, Data?.self), try values(.unreadable, Data?.self)
-    )
-    let (saves, deletions) = (
-      try values(.saves, UInt64.self), try values(.deletions, UInt64.self)
-    )
-    let offered = try values(.wereOffered, Bool.self)
-    // Older files do not tell which change it was.
-    let areHandedOver = try values(.areHandedOver, Bool.self) ?? offered
-    for index in changes.indices {
-      var entry = Entry(type: name, order: orders[index])
-      entry.systemFields = fields?[index]
-      entry.unreadable = unreadable?[index]
-      let (save, deletion) = (saves?[index] ?? 0, deletions?[index] ?? 0)
-      if save > 0 || deletion > 0 {
-        entry.change = Entry.Change(
-          isDeletion: save == 0, number: save > 0 ? save : deletion,
-          wasOffered: offered?[index] ?? false, isHandedOver: areHandedOver?[index] ?? false)
-      }
-      changes[index].entry = entry
-    }
-    for (key, places) in [
-      (CodingKeys.items, CodingKeys.itemPlaces), (.bases, .basePlaces),
-      (.offered, .offeredPlaces),
-    ]
-    where container.contains(key) {
-      guard let type = types?.byName[name] else { throw UnknownType(recordType: name) }
+    let container = try decoder.container(keyedBy: ItemKeys.self)
+    for key in [ItemKeys.items, .bases, .offered] where container.contains(key) {
+      guard let type else { throw UnknownType(recordType: name) }
       let items = try type.decode(container, key)
       let indexes =
-        try container.decodeIfPresent([Int].self, forKey: places) ?? Array(changes.indices)
+        try container.decodeIfPresent([Int].self, forKey: key.indexes) ?? Array(changes.indices)
       guard indexes.count == items.count, indexes.allSatisfy(changes.indices.contains) else {
-        throw Self.damage(key, container)
+        throw damage(decoder)
       }
       for (index, item) in zip(indexes, items) {
         switch key {
@@ -152,62 +168,57 @@ struct StoredColumns: Codable, Sendable {
     }
   }
 
-  private static func damage(
-    _ key: CodingKeys, _ container: KeyedDecodingContainer<CodingKeys>
-  ) -> DecodingError {
-    .dataCorruptedError(
-      forKey: key, in: container, debugDescription: "the array does not fit the names")
+  private func damage(_ decoder: any Decoder) -> DecodingError {
+    .dataCorrupted(
+      .init(codingPath: decoder.codingPath, debugDescription: "an array does not fit the names"))
   }
 
+  // MARK: Encoding
+
   func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    guard let key = changes.first?.key else {
-      try container.encodeIfPresent(changes.first?.handedOver, forKey: .handedOver)
-      try container.encodeIfPresent(changes.first?.settings, forKey: .settings)
-      return
-    }
-    try container.encode(changes.compactMap { $0.key?.name }, forKey: .names)
-    try container.encodeIfPresent(key.zone, forKey: .zone)
-    try container.encodeIfPresent(key.owner, forKey: .owner)
+    var columns = Columns()
+    columns.handedOver = changes.first?.handedOver
+    columns.settings = changes.first?.settings
+    guard let key = changes.first?.key else { return try columns.encode(to: encoder) }
+    columns.names = changes.compactMap { $0.key?.name }
+    columns.zone = key.zone
+    columns.owner = key.owner
     let entries = changes.compactMap(\.entry)
-    guard let type = entries.first?.type else { return }
-    try container.encode(type, forKey: .type)
-    try container.encode(entries.map(\.order), forKey: .orders)
-    // A part that no entry has is not written.
-    func write<Value: Encodable>(
-      _ key: CodingKeys, _ values: [Value], isThere: (Value) -> Bool
-    ) throws {
-      if values.contains(where: isThere) { try container.encode(values, forKey: key) }
+    columns.type = entries.first?.type
+    if !entries.isEmpty { columns.orders = entries.map(\.order) }
+    func column<Value>(_ part: (Entry) -> Value, unless isNothing: (Value) -> Bool) -> [Value]? {
+      let values = entries.map(part)
+      return values.allSatisfy(isNothing) ? nil : values
     }
-    // Without places there is one for each entry.
-    func writeItems(
-      _ key: CodingKeys, _ places: CodingKeys, _ items: (Entry) -> [any SyncedItem]
-    ) throws {
-      let indexes = entries.indices.flatMap { index in items(entries[index]).map { _ in index } }
-      guard !indexes.isEmpty else { return }
-      if !indexes.elementsEqual(entries.indices) { try container.encode(indexes, forKey: places) }
-      var column = container.nestedUnkeyedContainer(forKey: key)
-      for item in entries.lazy.flatMap(items) { try column.encode(item) }
+    func number(_ change: Entry.Change?, ofDeletion isDeletion: Bool) -> UInt64 {
+      change.map { $0.isDeletion == isDeletion ? $0.number : 0 } ?? 0
     }
-    func writeNumbers(_ key: CodingKeys, areDeletions: Bool) throws {
-      let numbers = entries.map { entry in
-        entry.change.map { $0.isDeletion == areDeletions ? $0.number : 0 } ?? 0
-      }
-      try write(key, numbers) { $0 > 0 }
+    columns.systemFields = column(\.systemFields) { $0 == nil }
+    columns.unreadable = column(\.unreadable) { $0 == nil }
+    columns.saves = column({ number($0.change, ofDeletion: false) }, unless: { $0 == 0 })
+    columns.deletions = column({ number($0.change, ofDeletion: true) }, unless: { $0 == 0 })
+    columns.wereOffered = column({ $0.change?.wasOffered == true }, unless: { !$0 })
+    if columns.wereOffered != nil {
+      columns.areHandedOver = entries.map { $0.change?.isHandedOver == true }
     }
-    try writeItems(.items, .itemPlaces) { $0.item.map { [$0] } ?? [] }
-    try writeItems(.bases, .basePlaces) { $0.base.map { [$0] } ?? [] }
-    try writeItems(.offered, .offeredPlaces, \.offered)
-    try write(.systemFields, entries.map(\.systemFields)) { $0 != nil }
-    try write(.unreadable, entries.map(\.unreadable)) { $0 != nil }
-    try writeNumbers(.saves, areDeletions: false)
-    try writeNumbers(.deletions, areDeletions: true)
-    let wereOffered = entries.map { $0.change?.wasOffered == true }
-    try write(.wereOffered, wereOffered) { $0 }
-    if wereOffered.contains(true) {
-      try container.encode(
-        entries.map { $0.change?.isHandedOver == true }, forKey: .areHandedOver)
+    try columns.encode(to: encoder)
+    var container = encoder.container(keyedBy: ItemKeys.self)
+    try Self.write(entries.map { $0.item.map { [$0] } ?? [] }, .items, &container)
+    try Self.write(entries.map { $0.base.map { [$0] } ?? [] }, .bases, &container)
+    try Self.write(entries.map(\.offered), .offered, &container)
+  }
+
+  private static func write(
+    _ items: [[any SyncedItem]], _ key: ItemKeys,
+    _ container: inout KeyedEncodingContainer<ItemKeys>
+  ) throws {
+    let indexes = items.indices.flatMap { index in items[index].map { _ in index } }
+    guard !indexes.isEmpty else { return }
+    if !indexes.elementsEqual(items.indices) {
+      try container.encode(indexes, forKey: key.indexes)
     }
+    var column = container.nestedUnkeyedContainer(forKey: key)
+    for item in items.joined() { try column.encode(item) }
   }
 
   /// The key of the store's types in a decoder's `userInfo`.

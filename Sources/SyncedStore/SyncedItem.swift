@@ -64,7 +64,7 @@ public struct SyncedType: Sendable {
       -> Decision
   let surplus: (@Sendable ([any SyncedItem]) -> [String])?
   let decode:
-    @Sendable (KeyedDecodingContainer<StoredColumns.CodingKeys>, StoredColumns.CodingKeys) throws
+    @Sendable (KeyedDecodingContainer<StoredColumns.ItemKeys>, StoredColumns.ItemKeys) throws
       -> [any SyncedItem]
   /// Whether the policy decides about items without an unsent change, too.
   let mergesAlways: Bool

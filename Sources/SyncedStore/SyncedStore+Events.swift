@@ -38,13 +38,13 @@ extension SyncedStore {
   func take(_ event: CKSyncEngine.Event, _ state: inout State) {
     switch event {
     case .stateUpdate(let update):
-      state.run?.unsavedState = update.stateSerialization
-      state.run?.putOff += 1
+      state.run?.engineState.unsaved = update.stateSerialization
+      state.run?.engineState.updates += 1
       // A state lists the pending changes, and the items' file has those of the store itself. So a
       // state with only these waits for the next fetch or send, which stores it from time to time.
+      guard let engineState = state.run?.engineState else { return }
       let isDue =
-        state.isIdle
-        ? state.run?.hasOwnChanges == false : state.run?.putOff ?? 0 >= Self.mostPutOff
+        state.isIdle ? !engineState.hasOwnChanges : engineState.updates >= Self.mostPutOff
       if isDue { storeOrNote(&state) }
     case .accountChange(let change):
       switch change.changeType {
@@ -60,7 +60,7 @@ extension SyncedStore {
       }
       for modification in changes.modifications where state.table.accepts(modification.zoneID) {
         state.table.takeZone(modification.zoneID)
-        state.run?.foundZones.insert(modification.zoneID)
+        state.run?.firstFetch?.found.insert(modification.zoneID)
       }
       settle(&state)
     case .fetchedRecordZoneChanges(let changes):
@@ -78,8 +78,8 @@ extension SyncedStore {
     case .willFetchChanges, .willSendChanges: state.run?.operations += 1
     case .didFetchChanges, .didSendChanges: operationEnded(event, &state)
     case .willFetchRecordZoneChanges(let fetch):
-      let isNew = state.run?.begunZones.insert(fetch.zoneID).inserted == true
-      let isWhole = fetch.readsWholeZone || (isNew && state.run?.isFirstFetch == true)
+      let isFirst = state.run?.firstFetch?.begun.insert(fetch.zoneID).inserted == true
+      let isWhole = fetch.readsWholeZone || isFirst
       state.run?.readZones[fetch.zoneID] = isWhole ? [] : nil
     case .didFetchRecordZoneChanges(let fetch):
       let records = state.run?.readZones.removeValue(forKey: fetch.zoneID)
@@ -119,8 +119,7 @@ extension SyncedStore {
     // At once: what was removed must not outlive a crash.
     if state.table.effects.isErased { state.mustRewrite = true }
     if state.table.effects.isWiped {
-      state.run?.unsavedState = nil
-      state.run?.savedState = nil
+      state.run?.engineState = EngineState()
       state.recoveries = []
       note(&state) { state throws(FileError) in
         try state.flush()
@@ -140,8 +139,9 @@ extension SyncedStore {
     guard let run = state.run, state.connection?.isAutomatic == true, run.fetchTask == nil,
       !state.isSyncing
     else { return }
-    if run.mayLackZones, !state.table.lacksZones(run.foundZones) { state.run?.mayLackZones = false }
-    guard run.needsFetch || state.run?.mayLackZones == true else { return }
+    let mayLackZones = run.firstFetch.map { $0.mayLackZones && state.table.lacksZones($0.found) }
+    state.run?.firstFetch?.mayLackZones = mayLackZones == true
+    guard run.needsFetch || mayLackZones == true else { return }
     state.run?.fetchTask = Task { [weak self] in
       // After an error the end of the engine's next operation comes here again.
       try? await self?.fetchChanges()
@@ -152,19 +152,18 @@ extension SyncedStore {
   /// Stores the items, then the engine's state: the state must not know of what a crash could still
   /// take from the items.
   func store(_ state: inout State) throws {
-    state.run?.putOff = 0
-    state.run?.hasOwnChanges = false
-    guard let serialization = state.run?.unsavedState else { return try state.flush() }
+    state.run?.engineState.updates = 0
+    state.run?.engineState.hasOwnChanges = false
+    guard let serialization = state.run?.engineState.unsaved else { return try state.flush() }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]
     let data = try encoder.encode(serialization)
-    if data != state.run?.savedState {
+    if data != state.run?.engineState.saved {
       state.table.settings.noteState(AtomicFile.checksum(data))
       try state.flush()
       try stateFile.write(data)
     }
-    state.run?.savedState = data
-    state.run?.unsavedState = nil
+    state.run?.engineState = EngineState(saved: data)
     state.table.activity.solve(stateFile.url.lastPathComponent)
   }
 

@@ -17,29 +17,40 @@ extension SyncedStore {
     /// Retained here, because an engine does not retain its delegate.
     var delegate: EngineDelegate?
     var pending: any PendingChanges
-    /// Whether the engine began without a state, and no fetch is known to be complete.
-    var isFirstFetch = false
-    /// Whether a zone of the items may be missing that no fetch reported as deleted.
-    var mayLackZones = false
-    /// The zones that the first fetch found, and those that it began to read.
-    var foundZones: Set<CKRecordZone.ID> = []
-    var begunZones: Set<CKRecordZone.ID> = []
+    /// The first fetch, if the engine began without a state; `nil` when a fetch is known to be
+    /// complete.
+    var firstFetch: FirstFetch?
     /// The records that each zone that is read from its beginning has shown so far.
     var readZones: [CKRecordZone.ID: Set<CKRecord.ID>] = [:]
     /// The number of fetches and sends that are under way.
     var operations = 0
-    var unsavedState: CKSyncEngine.State.Serialization?
-    /// The engine's state as it is on the disk.
-    var savedState: Data?
-    /// The number of state updates that were not stored, during an operation.
-    var putOff = 0
-    /// Whether the store changed what is pending since the state was stored.
-    var hasOwnChanges = false
+    var engineState = EngineState()
     /// Whether a fetch has to tell what became of a zone.
     var needsFetch = false
     var fetchTask: Task<Void, Never>?
     /// Follows the fetches and sends of the engine itself.
     var statusTask: Task<Void, Never>?
+  }
+
+  /// What is known of the zones before the first complete fetch of an engine without a state.
+  struct FirstFetch: Sendable {
+    /// The zones that exist.
+    var found: Set<CKRecordZone.ID> = []
+    /// The zones whose records are read.
+    var begun: Set<CKRecordZone.ID> = []
+    /// Whether a zone of the items may be missing that no fetch reported as deleted.
+    var mayLackZones = true
+  }
+
+  /// The engine's state: the one on the disk, and the latest.
+  struct EngineState: Sendable {
+    var saved: Data?
+    /// The latest state, if it was not stored.
+    var unsaved: CKSyncEngine.State.Serialization?
+    /// The number of updates that were not stored.
+    var updates = 0
+    /// Whether the store changed what is pending since the state was stored.
+    var hasOwnChanges = false
   }
 
   /// Names the database to sync with; the store does not sync before ``start()``.
@@ -83,8 +94,8 @@ extension SyncedStore {
           automaticallySync: connection.isAutomatic, clock: connection.clock))
       if let error = engine.startError { throw error }
       state.run = Run(
-        engine: engine, delegate: delegate, pending: engine.state, isFirstFetch: saved == nil,
-        mayLackZones: saved == nil)
+        engine: engine, delegate: delegate, pending: engine.state,
+        firstFetch: saved == nil ? FirstFetch() : nil)
       if connection.isAutomatic {
         state.run?.statusTask = engine.follow { [weak self, weak engine] outcome in
           self?.take(outcome, of: engine)
@@ -284,9 +295,8 @@ extension SyncedStore {
     state.withLock { state in
       guard let run = state.run else { return }
       state.run?.needsFetch = false
-      state.run?.isFirstFetch = false
-      state.run?.mayLackZones = false
-      if run.isFirstFetch { state.table.takeAllZones(run.foundZones) }
+      state.run?.firstFetch = nil
+      if let first = run.firstFetch { state.table.takeAllZones(first.found) }
       state.table.createMissingZones()
       settle(&state)
     }
@@ -308,7 +318,7 @@ extension SyncedStore {
     let engine = try engine()
     state.withLock { state in
       if createsZone { state.table.saveZoneIfNeeded(zoneID) }
-      state.table.send(records ?? [])
+      state.table.effects.touched += records ?? []
       state.act()
     }
     // A scope of records contains their zones, here that of a record that has no change.

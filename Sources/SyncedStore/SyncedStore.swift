@@ -22,11 +22,13 @@ import Synchronization
 /// of the first before it is opened again.
 public final class SyncedStore: Sendable {
   /// The names of a store's files.
-  public struct FileNames: Hashable, Sendable {
+  public struct FileNames: Sendable {
     /// The items, with everything known about their records.
     public var items: String
     /// The engine's state.
     public var state: String
+    /// The disk of the files; `nil` for the system's.
+    package var disk: (any Disk)?
 
     /// Names the files.
     public init(items: String = "synced-items.journal", state: String = "sync-state.data") {
@@ -72,31 +74,20 @@ public final class SyncedStore: Sendable {
   ///     called while there is no file, so again after a crash.
   /// - Throws: ``FileError`` if a file is damaged, can't be read, or is from a newer version of the
   ///   app, and the error of `importing`; the files stay as they are.
-  public convenience init(
+  public init(
     zoneID: CKRecordZone.ID, directory: URL, types: [SyncedType],
     files: FileNames = FileNames(), recovering isRecovering: Bool = false,
     accepting accepts: (@Sendable (CKRecordZone.ID) -> Bool)? = nil,
     recreating recreates: @escaping @Sendable (CKRecordZone.ID) -> Bool = { _ in true },
     importing: (inout SyncedStoreImport) throws -> Void = { _ in }
   ) throws {
-    try self.init(
-      zoneID, directory, types, files, isRecovering, accepts ?? { $0 == zoneID }, recreates,
-      on: nil, importing)
-  }
-
-  /// Opens a store on a disk of any kind; `nil` for the system's.
-  package init(
-    _ zoneID: CKRecordZone.ID, _ directory: URL, _ types: [SyncedType], _ files: FileNames,
-    _ isRecovering: Bool, _ accepts: @escaping @Sendable (CKRecordZone.ID) -> Bool,
-    _ recreates: @escaping @Sendable (CKRecordZone.ID) -> Bool = { _ in true },
-    on disk: (any Disk)?, _ importing: (inout SyncedStoreImport) throws -> Void
-  ) throws {
     self.zoneID = zoneID
-    stateFile = AtomicFile(directory.appendingPathComponent(files.state), on: disk)
+    stateFile = AtomicFile(directory.appendingPathComponent(files.state), on: files.disk)
     var opened = State(
-      table: ItemTable(types: types, zone: zoneID, accepting: accepts, recreating: recreates),
+      table: ItemTable(
+        types: types, zone: zoneID, accepting: accepts ?? { $0 == zoneID }, recreating: recreates),
       journal: Journal(
-        AtomicFile(directory.appendingPathComponent(files.items), on: disk),
+        AtomicFile(directory.appendingPathComponent(files.items), on: files.disk),
         format: "synced-items", version: 2),
       isRecovering: isRecovering)
     try opened.read(besides: stateFile, importing)
@@ -268,7 +259,7 @@ extension SyncedStore.State {
     var content = SyncedStoreImport(table: table)
     try importing(&content)
     table = content.table
-    table.effects = ItemTable.Effects()
+    _ = table.takeEffects()
     if !table.isEmpty { try rewrite() }
   }
 
@@ -318,20 +309,18 @@ extension SyncedStore.State {
 
   /// Carries out what the table asks for: tells the engine and the observers.
   mutating func act() {
-    let effects = table.effects
-    table.effects = ItemTable.Effects()
+    let effects = table.takeEffects()
     for change in effects.visible { observers.yield(change) }
     guard let pending = run?.pending else { return }
     func saves(_ zones: [CKRecordZone.ID]) -> [CKSyncEngine.PendingDatabaseChange] {
       zones.map { .saveZone(CKRecordZone(zoneID: $0)) }
     }
-    let isOwnChange = !(effects.added.isEmpty && effects.removed.isEmpty)
-    if isOwnChange { run?.hasOwnChanges = true }
     let (dropped, saved) = (saves(effects.droppedZones), saves(effects.savedZones))
     if !effects.removed.isEmpty { pending.remove(pendingRecordZoneChanges: effects.removed) }
     if !dropped.isEmpty { pending.remove(pendingDatabaseChanges: dropped) }
     if !saved.isEmpty { pending.add(pendingDatabaseChanges: saved) }
     if !effects.added.isEmpty { pending.add(pendingRecordZoneChanges: effects.added) }
+    if !effects.touched.isEmpty { run?.engineState.hasOwnChanges = true }
   }
 }
 

@@ -33,7 +33,7 @@ struct GameResultDelegateTests {
       let zone = ResultRecord.zoneID
       store.store.state.withLock { state in
         state.table.takeZone(zone)
-        state.run?.isFirstFetch = false
+        state.run?.firstFetch = nil
         state.run?.pending.remove(
           pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: zone))])
       }
@@ -50,7 +50,7 @@ struct GameResultDelegateTests {
         return store.nextGroups(&state)
       }
       store.store.state.withLock { state in
-        state.table.send(groups.joined())
+        state.table.effects.touched += groups.joined()
         state.act()
       }
     }

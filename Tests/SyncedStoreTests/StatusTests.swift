@@ -66,7 +66,7 @@ struct StatusTests {
     let updates = store.statusUpdates
     try store.start()
     _ = await first(of: updates) { $0.lastSync == Date(timeIntervalSince1970: 5) }
-    #expect(store.state.withLock { $0.run?.mayLackZones } == false)
+    #expect(store.state.withLock { $0.run?.firstFetch?.mayLackZones } == false)
     #expect(phone.texts == ["a": "text"])
     try await store.shutDown()
   }

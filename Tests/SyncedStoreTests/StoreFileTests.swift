@@ -22,7 +22,7 @@ struct StoreFileTests {
   /// Whether the next launch of the app fetches everything.
   private func startsOver(_ folder: TemporaryFolder) throws -> Bool? {
     let device = try NoteDevice(server, "phone", folder: folder)
-    return device.store.state.withLock { $0.run?.isFirstFetch }
+    return device.store.state.withLock { $0.run.map { $0.firstFetch != nil } }
   }
 
   @Test("A launch continues from the last state of the engine, and from no older one")
@@ -184,7 +184,7 @@ struct StoreFileTests {
     for number in 100..<200 { try again.write("\(number)", "text") }
     let pending = again.store.state.withLock { $0.run?.pending.pendingRecordZoneChanges.count }
     #expect(pending == 200)
-    let stored = again.store.state.withLock { $0.run?.savedState }
+    let stored = again.store.state.withLock { $0.run?.engineState.saved }
     #expect(stored == nil, "nothing was stored since the launch")
     // The app is killed.
     let last = try NoteDevice(server, "phone", folder: phone.folder)

@@ -49,9 +49,11 @@ package final class ItemStoreSubject: CrashSubject {
 
   /// Opens the store.
   package init(on disk: SimulatedDisk) async throws {
+    var files = SyncedStore.FileNames()
+    files.disk = disk
     let store = try SyncedStore(
-      Self.zone, URL(fileURLWithPath: "/device"), [SyncedType(Item.self, merging: .serverWins)],
-      SyncedStore.FileNames(), false, { _ in true }, on: disk, { _ in })
+      zoneID: Self.zone, directory: URL(fileURLWithPath: "/device"),
+      types: [SyncedType(Item.self, merging: .serverWins)], files: files)
     self.store = Mutex(store)
   }
 
