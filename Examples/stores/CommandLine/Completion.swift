@@ -34,9 +34,9 @@ extension Completion {
       return commands.map { Candidate(word: $0.name, meaning: $0.summary) }
         + [Candidate(word: "help", meaning: "more about a command")]
     }
-    if first == "help" { return (commands.map(\.name) + ["server"]).map { Candidate(word: $0) } }
-    if given.count == 1, let store {
-      return store.verbs.map { Candidate(word: $0.name, meaning: $0.firstLine) }
+    if first == "help" { return list(commands.map(\.name) + ["server"]) }
+    if given.count == 1, let verbs = command?.verbs, !verbs.isEmpty {
+      return verbs.map { Candidate(word: $0.name, meaning: $0.firstLine) }
     }
     let places = usages.compactMap { usage in
       usage.positionals.count >= given.count ? usage.positionals[given.count - 1] : nil
@@ -45,6 +45,11 @@ extension Completion {
     var found: [Candidate] = []
     for place in places { found += await device.candidates(place) }
     return found
+  }
+
+  /// Candidates without a meaning.
+  fileprivate static func list(_ words: [String]) -> [Candidate] {
+    words.map { Candidate(word: $0) }
   }
 }
 
@@ -77,7 +82,7 @@ private struct CompletedDevice {
   /// The completions of an option's value; `nil` for a file.
   func candidates(option: UsageLine.Option) async -> [Completion.Candidate]? {
     switch option.name {
-    case "device": return devices.map { Completion.Candidate(word: $0) }
+    case "device": return Completion.list(devices)
     case "account": return accounts
     case "store":
       return Store.all.map { Completion.Candidate(word: $0.name, meaning: $0.summary) }
@@ -89,7 +94,7 @@ private struct CompletedDevice {
 
   /// The completions of a word in a usage line.
   func candidates(_ place: UsageLine.Placeholder) async -> [Completion.Candidate] {
-    var found = place.choices.map { Completion.Candidate(word: $0) }
+    var found = Completion.list(place.choices)
     for name in place.names {
       if let completing = store?.completing[name] {
         found += (try? await items(completing)) ?? []
@@ -103,7 +108,7 @@ private struct CompletedDevice {
 
   private func items(_ completing: Completing) async throws -> [Completion.Candidate] {
     switch completing {
-    case .fixed(let words): return words.map { Completion.Candidate(word: $0) }
+    case .fixed(let words): return Completion.list(words)
     case .opened(let items):
       guard let home, devices.contains(name) else { return [] }
       let session = try await Session(home, device: name, account: nil, waitAtMost: 0.1)
@@ -114,8 +119,9 @@ private struct CompletedDevice {
 
   /// The names of the devices.
   private var devices: [String] {
-    let folder = home.flatMap { try? $0.folder(ofDevice: "any") }?.deletingLastPathComponent()
-    let names = folder.flatMap { try? FileManager.default.contentsOfDirectory(atPath: $0.path) }
+    let names = home.flatMap {
+      try? FileManager.default.contentsOfDirectory(atPath: $0.devices.path)
+    }
     return (names ?? []).filter { !$0.hasPrefix(".") }.sorted()
   }
 
@@ -125,7 +131,7 @@ private struct CompletedDevice {
       guard let folder = try? home?.folder(ofDevice: device) else { return nil }
       return (try? DeviceSettings.file(in: folder).read())?.account
     }
-    return Set(names).sorted().map { Completion.Candidate(word: $0) }
+    return Completion.list(Set(names).sorted())
   }
 }
 
@@ -133,23 +139,11 @@ extension ToolCommand {
   /// Prints the completion script of a shell.
   static let completion = ToolCommand(
     "completion", summary: "print a completion script for bash, zsh or fish",
-    help: """
-      Usage: stores completion bash|zsh|fish
-
-      Prints a script. To use it now and in each new shell:
-
-        bash   echo 'source <(stores completion bash)' >> ~/.bashrc
-        zsh    echo 'source <(stores completion zsh)' >> ~/.zshrc
-        fish   stores completion fish > ~/.config/fish/completions/stores.fish
-
-      """,
-    usages: ["bash|zsh|fish"]
-  ) { arguments in
-    let shell = try arguments.word("the shell")
-    let script = try Completion.script(of: shell, for: "stores")
-    return { _ in
-      Output.write(script)
-      return 0
-    }
-  }
+    Verb("bash|zsh|fish") { arguments in
+      let script = try Completion.script(of: arguments.word("the shell"), for: "stores")
+      return { _ in
+        Output.write(script)
+        return 0
+      }
+    })
 }

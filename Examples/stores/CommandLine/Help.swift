@@ -1,7 +1,19 @@
 import CommandLineKit
 
-/// The texts of `--help`.
+/// The texts of `--help`: those of `help.txt`, and those that the stores' verbs give.
 enum Help {
+  /// The sections of the file by name.
+  private static let sections: [String: String] = {
+    let file = String(decoding: PackageResources.help_txt, as: UTF8.self)
+    let sections = file.split(separator: "=== ").map { section in
+      section.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
+    }
+    return Dictionary(uniqueKeysWithValues: sections.map { (String($0[0]), String($0[1])) })
+  }()
+
+  /// The section called `name`.
+  static func section(_ name: String) -> String { sections[name, default: ""] }
+
   /// The overview.
   static var overview: String {
     let commands =
@@ -9,29 +21,7 @@ enum Help {
         ("help server", "how to sync with an HTTP server"), ("man", "print the manual page"),
         ("help COMMAND", "more about a command; so does COMMAND --help"),
       ]
-    return """
-      Usage: stores [--home DIR] [--device NAME] [--account NAME] [--server URL] [--json] COMMAND
-
-      Runs example apps on a sync engine, with several devices and accounts on one machine.
-
-      Commands
-      \(columns(commands, width: 17))
-
-      Options
-        --home DIR       the folder of server and devices: CLOUDSYNC_HOME, else ~/.cloudsync
-        --device NAME    the device to act as; "default" unless given
-        --account NAME   the account a new device signs in as; "default" unless given
-        --server URL     the server: CLOUDSYNC_SERVER, else a file of the home folder
-        --json           print the result as one JSON document
-        --color WHEN     auto, always or never; NO_COLOR turns colors off, too
-
-      Each call acts as one device. Changes are stored on the device until it syncs:
-        stores --device phone tabs add Ideas --text "Buy milk"
-        stores --device phone tabs sync
-        stores --device desk tabs sync
-        stores --device desk tabs list
-
-      """
+    return section("overview").replacing("{commands}", with: columns(commands, width: 17))
   }
 
   /// The help of a store: its verbs and notes.
@@ -51,20 +41,24 @@ enum Help {
   /// The help about `topic`, or the overview.
   static func text(_ topic: String?) throws(UsageError) -> String {
     guard let topic, topic != "help" else { return overview }
-    if topic == "server" { return server }
-    guard let command = ToolCommand.all.first(where: { $0.name == topic }) else {
+    guard let text = topics.first(where: { $0.name == topic })?.text else {
       throw UsageError(
         "there is no help about \(quoted(topic))"
-          + suggestion(for: topic, of: ToolCommand.all.map(\.name) + ["server"]))
+          + suggestion(for: topic, of: topics.map(\.name)))
     }
-    return command.help
+    return text
   }
 
   /// The manual page.
   static var manual: String {
     ManualPage.text(
       "stores", "example apps on a sync engine", overview: overview,
-      topics: ToolCommand.all.map { (name: $0.name, text: $0.help) } + [("help server", server)])
+      topics: topics.dropLast() + [("help server", section("server"))])
+  }
+
+  /// The help of each command, then that about servers.
+  private static var topics: [(name: String, text: String)] {
+    ToolCommand.all.map { ($0.name, $0.help) } + [("server", section("server"))]
   }
 
   /// Two columns; a text that is too wide for the first column gets a separate line.
@@ -76,26 +70,4 @@ enum Help {
       return "  " + first + (isWide ? "\n" + gap : String(gap.dropFirst(first.count + 2))) + lines
     }.joined(separator: "\n")
   }
-
-  private static let server = """
-    Usage: stores --server URL --api-token T (--control-token T | --web-token T) COMMAND
-
-    Every command syncs with the HTTP server at URL. Each option can also be set in the environment;
-    cloudsync exec sets all variables for the command it runs:
-
-      --server URL          CLOUDSYNC_SERVER          the address of the server
-      --api-token T         CLOUDSYNC_API_TOKEN       the token of the app
-      --control-token T     CLOUDSYNC_CONTROL_TOKEN   the token that signs in any account
-      --web-token T         CLOUDSYNC_WEB_AUTH_TOKEN  the token of one account; used if there is no
-                                                      control token
-      --account NAME        CLOUDSYNC_ACCOUNT         the account a new device signs in as
-                            CLOUDSYNC_CONTAINER       the container, if the tokens are for one only
-
-    Other users of the machine can read a command line, but not the environment.
-    The home folder has separate devices for each server, identified by its API token.
-
-      cloudsync exec -- stores sync
-      cloudsync exec --fault-control -- stores demo
-
-    """
 }

@@ -1,10 +1,10 @@
 import CommandLineKit
 import Foundation
 
-/// A command of a store.
+/// A verb of a store or of a command.
 struct Verb: Sendable {
-  /// Runs the command after its command line was read.
-  typealias Action = @Sendable (Invocation) async throws -> Void
+  /// Runs the verb after its command line was read; returns the exit code.
+  typealias Action = @Sendable (Invocation) async throws -> CInt
 
   /// The usage line; its first word is the verb's name.
   let usage: UsageLine
@@ -20,7 +20,7 @@ struct Verb: Sendable {
 
   /// A verb with its own parser; `parse` throws `UsageError`.
   init(
-    _ usage: String, _ summary: String,
+    _ usage: String, _ summary: String = "",
     parse: @escaping @Sendable (inout Arguments) throws -> Action
   ) {
     self.usage = UsageLine(usage)
@@ -30,7 +30,7 @@ struct Verb: Sendable {
 
   /// A verb that needs the session, such as for two apps.
   static func inSession<each Value: Sendable>(
-    _ usage: String, _ summary: String, _ parameters: repeat Parameter<each Value>,
+    _ usage: String = "", _ summary: String = "", _ parameters: repeat Parameter<each Value>,
     run: @escaping @Sendable (Session, Output, repeat each Value) async throws -> Void
   ) -> Verb {
     Verb(usage, summary) { arguments in
@@ -45,6 +45,7 @@ struct Verb: Sendable {
   ) -> Action {
     { invocation in
       try await invocation.withSession { try await body($0, invocation.output) }
+      return 0
     }
   }
 
@@ -69,7 +70,9 @@ struct Verb: Sendable {
       let action = try parse(&arguments)
       guard isWatched else { return action }
       return { invocation in
-        try await Watch(watching, invocation).runUntilInterrupted { try await action(invocation) }
+        try await Watch(watching, invocation).runUntilInterrupted {
+          _ = try await action(invocation)
+        }
       }
     }
   }

@@ -1,6 +1,5 @@
 import CommandLineKit
 import Foundation
-import Records
 
 /// The server that the stores sync with.
 enum ServerAddress: Hashable, Sendable {
@@ -84,42 +83,6 @@ enum ServerAddress: Hashable, Sendable {
       throw UsageError("the \(what) is ASCII without blanks")
     }
     return token
-  }
-}
-
-/// The address of an HTTP server, and the tokens for it.
-struct WebAddress: Hashable, Sendable {
-  /// The token that identifies the account.
-  enum Credential: Hashable, Sendable {
-    /// Signs in any account; only a loopback server has one.
-    case controlToken(String)
-    /// Belongs to one account.
-    case webToken(String)
-  }
-
-  var url: URL
-  var apiToken: String
-  var credential: Credential
-  /// The account a new device signs in as when the command line names none.
-  var account: String?
-  /// The only container the tokens are valid for; `nil` for all.
-  var onlyContainer: String?
-
-  /// The server's control interface; `nil` without its token.
-  var control: Control? {
-    if case .controlToken(let token) = credential { Control(url: url, token: token) } else { nil }
-  }
-
-  /// The name of the folder for this server's devices.
-  ///
-  /// It depends on the API token, which belongs to the server's content, not on the address, which
-  /// another server may get.
-  var folderName: String {
-    var hash = SHA256()
-    hash.update(Array(apiToken.utf8))
-    hash.update(Array((onlyContainer ?? "").utf8))
-    let digits = Array("0123456789abcdef")
-    return String(hash.digest().prefix(8).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
   }
 }
 

@@ -17,19 +17,16 @@ struct IdeaLatency {
   private final class Device: Sendable {
     let store: IdeaStore
     private let folder: URL
-    private let way: any CloudDevice
+    private let link: CloudDevice
     private let observation: any SignalObservation
 
-    init(_ cloud: any Cloud, _ name: String, account: String?) throws {
+    init(_ cloud: Cloud, _ name: String, account: String?) throws {
       folder = FileManager.default.temporaryDirectory.appendingPathComponent(
         "stores-latency-\(UUID().uuidString)")
-      way = cloud.device(name, account: account)
-      let store = try IdeaStore(
-        directory: folder,
-        container: CKContainer(identifier: cloud.container, transport: way.transport),
-        deviceID: name)
+      link = cloud.device(name, account: account)
+      let store = try IdeaStore(directory: folder, container: link.container, deviceID: name)
       self.store = store
-      observation = way.transport.observeSignals { [weak store] signal in
+      observation = link.transport.observeSignals { [weak store] signal in
         guard case .push(let push) = signal else { return }
         let isOurs = push.subscription.rawValue == IdeaStore.subscriptionID
         // Without a subscription's name the line was broken, and anything may have been missed.
@@ -55,7 +52,7 @@ struct IdeaLatency {
   /// Two devices of the session's account on its server.
   init(_ session: Session) throws {
     let home = session.device.home
-    let cloud = try home.cloud()
+    let cloud = try Cloud(home)
     server = home.server == .home ? "in this process" : "over HTTP"
     let name = session.device.name
     writer = try Device(cloud, "\(name) (writing)", account: session.account)
