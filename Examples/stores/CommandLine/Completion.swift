@@ -31,7 +31,7 @@ extension Completion {
       return (global + usages.flatMap(\.options)).map { Candidate(word: "--\($0.name)") }
     }
     guard let first = given.first else {
-      return commands.map { Candidate(word: $0.name, meaning: $0.summary) }
+      return summaries(of: commands.map(\.name))
         + [Candidate(word: "help", meaning: "more about a command")]
     }
     if first == "help" { return list(commands.map(\.name) + ["server"]) }
@@ -47,6 +47,13 @@ extension Completion {
     return found
   }
 
+  /// Commands, with their descriptions in the overview.
+  fileprivate static func summaries(of names: [String]) -> [Candidate] {
+    Help.commands.filter { names.contains($0.name) }.map {
+      Candidate(word: $0.name, meaning: $0.summary)
+    }
+  }
+
   /// Candidates without a meaning.
   fileprivate static func list(_ words: [String]) -> [Candidate] {
     words.map { Candidate(word: $0) }
@@ -56,8 +63,7 @@ extension Completion {
 extension Verb {
   /// The first line of its summary, as a line of its own.
   fileprivate var firstLine: String {
-    let line = summary.prefix { $0 != "\n" }
-    return String(line.last.map { ";,:".contains($0) } == true ? line.dropLast() : line)
+    String(summary.last.map { ";,:".contains($0) } == true ? summary.dropLast() : summary[...])
   }
 }
 
@@ -84,8 +90,7 @@ private struct CompletedDevice {
     switch option.name {
     case "device": return Completion.list(devices)
     case "account": return accounts
-    case "store":
-      return Store.all.map { Completion.Candidate(word: $0.name, meaning: $0.summary) }
+    case "store": return Completion.summaries(of: Store.all.map(\.name))
     default:
       guard let value = option.value else { return [] }
       return value.isFile ? nil : await candidates(value)
@@ -138,7 +143,7 @@ private struct CompletedDevice {
 extension ToolCommand {
   /// Prints the completion script of a shell.
   static let completion = ToolCommand(
-    "completion", summary: "print a completion script for bash, zsh or fish",
+    "completion",
     Verb("bash|zsh|fish") { arguments in
       let script = try Completion.script(of: arguments.word("the shell"), for: "stores")
       return { _ in

@@ -1,50 +1,54 @@
 import CommandLineKit
 
-/// The texts of `--help`: those of `help.txt`, and those that the stores' verbs give.
+/// The texts of `help.txt`, which describe the whole command line.
+///
+/// The usage lines of the stores' verbs also define their options and completions, so that the help
+/// can't differ from them.
 enum Help {
-  /// The sections of the file by name.
-  private static let sections: [String: String] = {
-    let file = String(decoding: PackageResources.help_txt, as: UTF8.self)
-    let sections = file.split(separator: "=== ").map { section in
-      section.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
-    }
-    return Dictionary(uniqueKeysWithValues: sections.map { (String($0[0]), String($0[1])) })
-  }()
+  /// A line with a command or a verb, and the first line of its description.
+  struct Entry {
+    var usage: UsageLine
+    var summary: String
 
-  /// The section called `name`.
-  static func section(_ name: String) -> String { sections[name, default: ""] }
-
-  /// The overview.
-  static var overview: String {
-    let commands =
-      ToolCommand.all.map { ($0.title, $0.summary) } + [
-        ("help server", "how to sync with an HTTP server"), ("man", "print the manual page"),
-        ("help COMMAND", "more about a command; so does COMMAND --help"),
-      ]
-    return section("overview").replacing("{commands}", with: columns(commands, width: 17))
+    /// The first word of the line.
+    var name: String { String(usage.text.prefix { $0 != " " }) }
   }
 
-  /// The help of a store: its verbs and notes.
-  static func text(_ store: Store) -> String {
-    let verbs = store.verbs.map { ($0.usage.text, $0.summary) }
-    let notes = store.notes.isEmpty ? "" : "\n\(store.notes)\n"
-    return """
-      Usage: stores \(store.name) VERB
+  /// The sections of the file in order: the overview, then the topics.
+  private static let sections: [(name: String, text: String)] = {
+    let file = String(decoding: PackageResources.help_txt, as: UTF8.self)
+    return file.split(separator: "=== ").map { section in
+      let parts = section.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
+      return (String(parts[0]), String(parts[1]))
+    }
+  }()
 
-      \(store.summary.prefix(1).uppercased() + store.summary.dropFirst()).
+  /// The commands of the overview.
+  static let commands = entries("overview")
 
-      \(columns(verbs, width: 26))
-      \(notes)
-      """
+  /// The entries of a section: the lines indented by two blanks that begin with a lower-case word.
+  ///
+  /// The description follows two or more blanks, or is on the next line.
+  static func entries(_ name: String) -> [Entry] {
+    let text = sections.first { $0.name == name }?.text ?? ""
+    let lines = text.split(separator: "\n")
+    return zip(lines, lines.dropFirst() + [""]).compactMap { line, next in
+      let entry = line.dropFirst(2)
+      guard line.hasPrefix("  "), entry.first?.isLowercase == true else { return nil }
+      let gap = entry.firstRange(of: "  ")
+      let usage = gap.map { entry[..<$0.lowerBound] } ?? entry
+      let summary = (gap.map { entry[$0.upperBound...] } ?? next).drop { $0 == " " }
+      return Entry(usage: UsageLine(String(usage)), summary: String(summary))
+    }
   }
 
   /// The help about `topic`, or the overview.
   static func text(_ topic: String?) throws(UsageError) -> String {
-    guard let topic, topic != "help" else { return overview }
-    guard let text = topics.first(where: { $0.name == topic })?.text else {
+    let name = topic.map { $0 == "help" ? "overview" : $0 } ?? "overview"
+    guard let text = sections.first(where: { $0.name == name })?.text else {
       throw UsageError(
-        "there is no help about \(quoted(topic))"
-          + suggestion(for: topic, of: topics.map(\.name)))
+        "there is no help about \(quoted(name))"
+          + suggestion(for: name, of: sections.dropFirst().map(\.name)))
     }
     return text
   }
@@ -52,22 +56,7 @@ enum Help {
   /// The manual page.
   static var manual: String {
     ManualPage.text(
-      "stores", "example apps on a sync engine", overview: overview,
-      topics: topics.dropLast() + [("help server", section("server"))])
-  }
-
-  /// The help of each command, then that about servers.
-  private static var topics: [(name: String, text: String)] {
-    ToolCommand.all.map { ($0.name, $0.help) } + [("server", section("server"))]
-  }
-
-  /// Two columns; a text that is too wide for the first column gets a separate line.
-  private static func columns(_ rows: [(String, String)], width: Int) -> String {
-    let gap = String(repeating: " ", count: width + 2)
-    return rows.map { first, second in
-      let lines = second.split(separator: "\n").joined(separator: "\n" + gap)
-      let isWide = first.count > width - 2
-      return "  " + first + (isWide ? "\n" + gap : String(gap.dropFirst(first.count + 2))) + lines
-    }.joined(separator: "\n")
+      "stores", "example apps on a sync engine", overview: sections[0].text,
+      topics: sections.dropFirst().map { $0.name == "server" ? ("help server", $0.text) : $0 })
   }
 }

@@ -4,13 +4,13 @@ import Foundation
 extension ToolCommand {
   /// Shows or changes the account of the device.
   static let account = ToolCommand(
-    "account", summary: "which account the device uses; switch NAME, sign-out",
+    "account",
     .inSession { try $0.showAccount($1) },
     verbs: [
-      .inSession("switch NAME [--force]", "", .word("the account's name"), .flag("force")) {
+      .inSession("switch NAME [--force]", .word("the account's name"), .flag("force")) {
         try await $0.changeAccount(to: $2, isForced: $3, $1)
       },
-      .inSession("sign-out [--force]", "", .flag("force")) {
+      .inSession("sign-out [--force]", .flag("force")) {
         try await $0.changeAccount(to: nil, isForced: $2, $1)
       },
     ])

@@ -4,7 +4,7 @@ import Foundation
 extension ToolCommand {
   /// Runs the demo.
   static let demo = ToolCommand(
-    "demo", summary: "devices, accounts, conflicts, a crash: see it work",
+    "demo",
     Verb("[--store NAME]") { arguments in
       let stores = try arguments.value("store").map { [try store(named: $0)] } ?? Store.all
       return { try await DemoStage.play(stores, $0.home, $0.output) }

@@ -4,7 +4,7 @@ import Foundation
 extension ToolCommand {
   /// Removes all data.
   static let reset = ToolCommand(
-    "reset", summary: "forget the server and all devices of the home folder",
+    "reset",
     Verb("[--force]") { arguments in
       let isForced = arguments.flag("force")
       return { invocation in

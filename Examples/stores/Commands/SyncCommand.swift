@@ -4,7 +4,7 @@ import Foundation
 extension ToolCommand {
   /// Syncs all stores.
   static let sync = ToolCommand(
-    "sync", summary: "sync all stores now", .inSession { try await $0.syncAll($1) })
+    "sync", .inSession { try await $0.syncAll($1) })
 }
 
 extension Session {

@@ -5,32 +5,22 @@ struct ToolCommand: Sendable {
   /// The word.
   let name: String
 
-  /// The description in the overview of the help.
-  let summary: String
-
-  /// The help about the command.
-  let help: String
-
   /// The verbs that may follow the word.
   let verbs: [Verb]
 
   /// The command without a verb; `nil` if it needs one.
   let alone: Verb?
 
-  /// A command for all stores, whose help is a section of `help.txt`.
-  init(_ name: String, summary: String, _ alone: Verb, verbs: [Verb] = []) {
+  /// A command for all stores.
+  init(_ name: String, _ alone: Verb, verbs: [Verb] = []) {
     self.name = name
-    self.summary = summary
     self.alone = alone
     self.verbs = verbs
-    help = Help.section(name)
   }
 
   /// The command of a store.
   init(_ store: Store) {
     name = store.name
-    summary = store.summary
-    help = Help.text(store)
     verbs = store.verbs
     alone = nil
   }
@@ -38,9 +28,6 @@ struct ToolCommand: Sendable {
   /// All commands, in the order of the help.
   static let all =
     Store.all.map { ToolCommand($0) } + [.sync, .account, .demo, .reset, .completion]
-
-  /// The word and its arguments in the overview of the help.
-  var title: String { alone == nil ? "\(name) VERB" : name }
 
   /// The usage lines, without the word.
   var usages: [UsageLine] { ((alone.map { [$0] } ?? []) + verbs).map(\.usage) }

@@ -7,10 +7,10 @@ struct Verb: Sendable {
   typealias Action = @Sendable (Invocation) async throws -> CInt
 
   /// The usage line; its first word is the verb's name.
-  let usage: UsageLine
+  private(set) var usage: UsageLine
 
-  /// The description in the help.
-  let summary: String
+  /// The first line of the description in the help.
+  private(set) var summary = ""
 
   /// Reads the words and options after the verb.
   let parse: @Sendable (inout Arguments) throws -> Action
@@ -19,21 +19,26 @@ struct Verb: Sendable {
   var name: String { String(usage.text.prefix { $0 != " " }) }
 
   /// A verb with its own parser; `parse` throws `UsageError`.
-  init(
-    _ usage: String, _ summary: String = "",
-    parse: @escaping @Sendable (inout Arguments) throws -> Action
-  ) {
+  ///
+  /// - Parameter usage: the usage line, or only the name for a verb of a store.
+  init(_ usage: String = "", parse: @escaping @Sendable (inout Arguments) throws -> Action) {
     self.usage = UsageLine(usage)
-    self.summary = summary
     self.parse = parse
+  }
+
+  /// The same verb as an entry of the help describes it.
+  func described(by entry: Help.Entry) -> Verb {
+    var verb = self
+    (verb.usage, verb.summary) = (entry.usage, entry.summary)
+    return verb
   }
 
   /// A verb that needs the session, such as for two apps.
   static func inSession<each Value: Sendable>(
-    _ usage: String = "", _ summary: String = "", _ parameters: repeat Parameter<each Value>,
+    _ usage: String = "", _ parameters: repeat Parameter<each Value>,
     run: @escaping @Sendable (Session, Output, repeat each Value) async throws -> Void
   ) -> Verb {
-    Verb(usage, summary) { arguments in
+    Verb(usage) { arguments in
       let values = (repeat try (each parameters).read(&arguments))
       return action { session, output in try await run(session, output, repeat each values) }
     }
@@ -51,10 +56,7 @@ struct Verb: Sendable {
 
   /// The verb `watch`: keeps in sync and prints changes.
   static func watch<App: StoreApp>(_ watching: Watching<App>) -> Verb {
-    Verb(
-      "watch",
-      "keep in sync and show what changes, until interrupted;\nwith --json one document a line"
-    ) { _ in
+    Verb("watch") { _ in
       { try await Watch(watching, $0).runUntilInterrupted() }
     }
   }
@@ -63,9 +65,7 @@ struct Verb: Sendable {
   ///
   /// Options that select items apply to the list only, not to the changes shown after it.
   func watched<App: StoreApp>(_ watching: Watching<App>) -> Verb {
-    Verb(
-      "\(usage.text) [--watch]", summary + ";\n--watch: then keep in sync and show what changes"
-    ) { arguments in
+    Verb(name) { arguments in
       let isWatched = arguments.flag("watch")
       let action = try parse(&arguments)
       guard isWatched else { return action }
@@ -96,11 +96,11 @@ struct Verbs<App: StoreApp>: Sendable {
   ///   - parameters: what it reads from the command line, in order.
   ///   - run: receives the opened app, the output, and the values of the parameters.
   func callAsFunction<each Value: Sendable>(
-    _ usage: String, _ summary: String, access: Access = .device,
+    _ name: String, access: Access = .device,
     _ parameters: repeat Parameter<each Value>,
     run: @escaping @Sendable (App, Output, repeat each Value) async throws -> Void
   ) -> Verb {
-    Verb(usage, summary) { arguments in
+    Verb(name) { arguments in
       let values = (repeat try (each parameters).read(&arguments))
       return action(access) { app, output in try await run(app, output, repeat each values) }
     }
@@ -126,13 +126,11 @@ struct Verbs<App: StoreApp>: Sendable {
   }
 
   /// The verb `sync`.
-  func sync() -> Verb { Verb("sync", "fetch and send now") { _ in syncNow } }
+  func sync() -> Verb { Verb("sync") { _ in syncNow } }
 
   /// The verb `sync [on|off]`, for a store whose sync the user can turn off.
-  func sync(
-    _ summary: String, turn: @escaping @Sendable (App, Bool) async throws -> Void
-  ) -> Verb {
-    Verb("sync [on|off]", summary) { arguments in
+  func sync(turn: @escaping @Sendable (App, Bool) async throws -> Void) -> Verb {
+    Verb("sync") { arguments in
       guard let word = arguments.word() else { return syncNow }
       guard let isOn = ["on": true, "off": false][word] else {
         throw UsageError("sync is turned on or off, not \(quoted(word))")
@@ -153,10 +151,9 @@ struct Verbs<App: StoreApp>: Sendable {
 
   /// The verb `status`, which prints what `report` returns.
   func status(
-    _ summary: String, access: Access = .device,
-    report: @escaping @Sendable (App) async -> SyncReport
+    access: Access = .device, report: @escaping @Sendable (App) async -> SyncReport
   ) -> Verb {
-    self("status", summary, access: access) { app, output in
+    self("status", access: access) { app, output in
       let report = await report(app)
       try output.result(report.document, report.words)
     }

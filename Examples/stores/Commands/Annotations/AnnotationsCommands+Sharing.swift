@@ -7,12 +7,7 @@ private let verb = Verbs<AnnotationsApp>()
 
 extension Store {
   /// The verb for layers: adding, listing, sharing, joining, leaving.
-  static let layerVerb = Verb(
-    "layer add|list|share|accept|revoke|leave|delete [LAYER|NAME|URL] [--with PERSON...] [--link] "
-      + "[--read-only]",
-    "layers: add NAME, list, share LAYER (--with PERSON | --link),\n"
-      + "accept URL, revoke LAYER [--with PERSON], leave LAYER,\ndelete LAYER"
-  ) { arguments in
+  static let layerVerb = Verb("layer") { arguments in
     let name = try arguments.word("what to do with layers")
     guard let command = layerCommands.first(where: { $0.name == name }) else {
       throw UsageError(
@@ -22,31 +17,31 @@ extension Store {
   }
 
   private static let layerCommands: [Verb] = [
-    verb("add", "", .word("the new layer's name")) { app, output, name in
+    verb("add", .word("the new layer's name")) { app, output, name in
       let layer = try app.store.addLayer(named: name)
       try output.result(Row(layer, app.store).document, "added \(layer.id) \(printable(name))")
     },
-    verb("list", "") { app, output in try list(app, output) },
-    verb("delete", "", .word("the layer")) { app, output, layer in
+    verb("list") { app, output in try list(app, output) },
+    verb("delete", .word("the layer")) { app, output, layer in
       let id = try app.layer(layer).id
       try app.store.deleteLayer(id)
       try output.result(["deleted": id.uuidString], "deleted \(id)")
     },
-    verb("share", "", access: .syncedServer, .word("the layer"), guests, .flag("read-only")) {
+    verb("share", access: .syncedServer, .word("the layer"), guests, .flag("read-only")) {
       app, output, layer, guests, isReadOnly in
       let url = try await app.store.share(
         try app.layer(layer).id, with: guests, mayWrite: !isReadOnly)
       try output.result(["url": url.absoluteString], url.absoluteString)
     },
-    verb("accept", "", access: .syncedServer, link) { app, output, link in
+    verb("accept", access: .syncedServer, link) { app, output, link in
       try await app.store.accept(link)
       try list(app, output)
     },
-    verb("revoke", "", access: .syncedServer, .word("the layer"), people) {
+    verb("revoke", access: .syncedServer, .word("the layer"), people) {
       app, output, layer, people in
       try await revoke(try app.layer(layer), people, app, output)
     },
-    verb("leave", "", access: .syncedServer, .word("the layer")) { app, output, layer in
+    verb("leave", access: .syncedServer, .word("the layer")) { app, output, layer in
       let id = try app.layer(layer).id
       try await app.store.leave(id)
       try output.result(["left": id.uuidString], "left \(id)")
@@ -102,9 +97,7 @@ extension Store {
 
   // MARK: Conflicts
 
-  static let listConflicts = verb(
-    "conflicts", "what two devices changed differently,\nand a person has to decide"
-  ) { app, output in
+  static let listConflicts = verb("conflicts") { app, output in
     let rows = app.store.conflicts.map { Row($0) }
     let lines = rows.flatMap { row in row.cells.map(\.text) }
     try output.result(
@@ -113,7 +106,7 @@ extension Store {
   }
 
   static let resolveConflict = verb(
-    "resolve ID --use mine|theirs|merged", "decide a conflict",
+    "resolve",
     .word("the ID of what is in conflict"),
     Parameter { arguments in
       guard let word = arguments.value("use") else {

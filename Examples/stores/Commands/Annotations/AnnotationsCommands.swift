@@ -8,12 +8,7 @@ private let verb = Verbs<AnnotationsApp>()
 extension Store {
   /// Annotations pinned to places, on layers that people share.
   static let annotations = Store(
-    "annotations", summary: "annotations on shared layers; conflicts are decided",
-    notes: """
-      A layer is named by its name or its ID; an ID may be shortened as long as it stays unique.
-      Strategies: lastWriteWins, remoteWins, localWins, manual, clearlyLaterWins(SECONDS), and
-      several of them by field, such as title=manual,lastWriteWins.
-      """,
+    "annotations",
     watching: Watching<AnnotationsApp>(
       noun: "annotation", subscriptions: PushLine.privateDatabase + PushLine.sharedDatabase
     ) { app in
@@ -30,11 +25,8 @@ extension Store {
     act: .annotations
   ) {
     layerVerb
-    verb(
-      "add LAYER [TITLE] [--text TEXT | --file FILE | -] [--at X,Y,Z] [--scale N] [--type TYPE]",
-      "pin an annotation to a layer", .word("the layer"), .text,
-      .optionalWord, .changes
-    ) { app, output, layer, source, title, changes in
+    verb("add", .word("the layer"), .text, .optionalWord, .changes) {
+      app, output, layer, source, title, changes in
       var draft = AnnotationStore.Draft(title: title, text: try source?.read() ?? "")
       if let type = changes.type { draft.type = type }
       if let position = changes.position { draft.position = position }
@@ -42,10 +34,7 @@ extension Store {
       let row = Row(try app.store.add(draft, to: try app.layer(layer).id))
       try output.result(row.document, "added " + row.words)
     }
-    verb(
-      "list [LAYER] [--orphans]", "all annotations, those of a layer,\nor those without one",
-      .optionalWord, .flag("orphans")
-    ) { app, output, layer, orphans in
+    verb("list", .optionalWord, .flag("orphans")) { app, output, layer, orphans in
       let id = try layer.map { try app.layer($0).id }
       let found = orphans ? app.store.orphans : app.store.annotations(on: id)
       try output.list(
@@ -55,7 +44,7 @@ extension Store {
           .init("PLACE", isDetail: true),
         ], empty: "no annotations")
     }
-    verb("show ID", "all of an annotation, with its comments", annotationID) { app, output, id in
+    verb("show", annotationID) { app, output, id in
       let annotation = try app.annotation(id)
       let comments = app.store.comments(on: annotation.id).map(\.text)
       var document = Row(annotation).document
@@ -63,12 +52,8 @@ extension Store {
       document["comments"] = comments
       try output.result(document, annotation.page(comments))
     }
-    verb(
-      "edit ID [--title TITLE] [--text TEXT | --file FILE | -] [--at X,Y,Z] "
-        + "[--scale N] [--type TYPE]",
-      "change an annotation", annotationID, .text, .option("title"),
-      .changes
-    ) { app, output, id, source, title, changes in
+    verb("edit", annotationID, .text, .option("title"), .changes) {
+      app, output, id, source, title, changes in
       let text = try source?.read()
       let edited = try app.store.edit(try app.annotation(id).id) { annotation in
         if let title { annotation.title = title.isEmpty ? nil : title }
@@ -79,61 +64,48 @@ extension Store {
       }
       try output.result(Row(edited).document, "changed " + Row(edited).words)
     }
-    verb("move ID LAYER", "move an annotation to another layer", annotationID, .word("the layer")) {
-      app, output, id, layer in
+    verb("move", annotationID, .word("the layer")) { app, output, id, layer in
       let row = Row(try app.store.move(try app.annotation(id).id, to: try app.layer(layer).id))
       try output.result(row.document, "moved " + row.words)
     }
-    verb("delete ID", "put an annotation into the trash", annotationID) { app, output, prefix in
+    verb("delete", annotationID) { app, output, prefix in
       let id = try app.annotation(prefix).id
       try app.store.deleteAnnotation(id)
       try output.result(["deleted": id.uuidString], "deleted \(id)")
     }
-    verb(
-      "restore ID", "take an annotation or layer out of the trash;\nneeds the whole ID",
-      .word("the ID")
-    ) { app, output, word in
+    verb("restore", .word("the ID")) { app, output, word in
       guard let id = UUID(uuidString: word) else {
         throw ToolError("\(quoted(word)) is not a whole ID")
       }
       try app.store.restore(id)
       try output.result(["restored": id.uuidString], "restored \(id)")
     }
-    verb(
-      "attach ID FILE", "give an annotation a picture or another file",
-      annotationID, .word("the file")
-    ) { app, output, id, path in
+    verb("attach", annotationID, .word("the file")) { app, output, id, path in
       let annotation = try app.annotation(id)
       try app.store.attach(URL(fileURLWithPath: path), to: annotation.id)
       try output.result(
         Row(app.store.annotation(annotation.id) ?? annotation).document,
         "attached \(quoted(path)) to \(annotation.id)")
     }
-    verb(
-      "comment ID TEXT", "say something about an annotation",
-      annotationID, .word("what to say")
-    ) { app, output, id, text in
+    verb("comment", annotationID, .word("what to say")) { app, output, id, text in
       let comment = try app.store.comment(on: try app.annotation(id).id, text: text)
       try output.result(["comment": comment.id.uuidString], "said it: \(comment.id)")
     }
     listConflicts
     resolveConflict
-    verb("strategy [NAME]", "what decides about conflicts, or set it", strategy) {
-      app, output, strategy in
+    verb("strategy", strategy) { app, output, strategy in
       if let strategy { try app.store.setStrategy(strategy) }
       try output.result(["strategy": "\(app.store.strategy)"], "\(app.store.strategy)")
     }
-    verb("link [on|off|expensive]", "the simulated network of this device", network) {
-      app, output, status in
+    verb("link", network) { app, output, status in
       if let status { try app.setNetwork(status) }
       try output.result(
         ["link": app.network.rawValue], "the link is \(app.network.rawValue)")
     }
-    verb.status("where sync stands, what waits, what is refused") { app in
+    verb.status { app in
       SyncReport(app.status.document, app.statusLines)
     }
-    verb("metrics [--reset]", "figures of all syncs of this device", .flag("reset")) {
-      app, output, isReset in
+    verb("metrics", .flag("reset")) { app, output, isReset in
       if isReset { try app.resetMetrics() }
       let metrics = try app.metrics()
       let duration = metrics.lastSyncDuration.map { "\(($0 * 1_000).rounded() / 1_000) s" }

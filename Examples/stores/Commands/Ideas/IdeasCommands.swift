@@ -8,8 +8,7 @@ private let verb = Verbs<IdeasApp>()
 extension Store {
   /// Ideas in the default zone.
   static let ideas = Store(
-    "ideas", summary: "ideas in the default zone, found by queries",
-    notes: "The later change of an idea wins; its version and device break ties.",
+    "ideas",
     watching: Watching<IdeasApp>(
       noun: "idea", removed: "deleted",
       subscriptions: [
@@ -26,19 +25,12 @@ extension Store {
     },
     act: .ideas
   ) {
-    verb(
-      "add TITLE [--text TEXT | --file FILE | -]",
-      "note an idea, and what there is to say about it",
-      .wordAndText("the idea's title")
-    ) { app, output, given in
+    verb("add", .wordAndText("the idea's title")) { app, output, given in
       let (title, text) = given
       let idea = try app.store.create(title: title, description: try text?.read() ?? "")
       try output.result(app.row(idea).document, "added \(idea.id)")
     }
-    verb(
-      "list [--completed] [--limit N]", "last changed first; * waits to be sent",
-      .flag("completed"), .number("limit")
-    ) { app, output, isCompletedOnly, limit in
+    verb("list", .flag("completed"), .number("limit")) { app, output, isCompletedOnly, limit in
       let all = app.store.ideas.filter { !isCompletedOnly || $0.isCompleted }
       try output.list(
         "ideas", all.prefix(limit ?? all.count).map(app.row),
@@ -46,11 +38,11 @@ extension Store {
         with: ["total": all.count, "unsent": app.unsent],
         empty: isCompletedOnly ? "no completed ideas" : "no ideas")
     }
-    verb("show ID", "everything about an idea", .word("the idea's ID")) { app, output, prefix in
+    verb("show", .word("the idea's ID")) { app, output, prefix in
       let idea = try app.idea(prefix)
       try output.result(app.row(idea).document, app.details(idea))
     }
-    Verb("edit ID [--title TITLE] [--text TEXT | --file FILE | -]", "change an idea") {
+    Verb("edit") {
       arguments in
       let title = arguments.value("title")
       let (prefix, text) = try Parameter.wordAndText("the idea's ID").read(&arguments)
@@ -63,39 +55,32 @@ extension Store {
         }
       }
     }
-    completion("done", "an idea is done", true)
-    completion("undone", "an idea is not done after all", false)
-    verb("delete ID", "delete an idea", .word("the idea's ID")) { app, output, prefix in
+    completion("done", true)
+    completion("undone", false)
+    verb("delete", .word("the idea's ID")) { app, output, prefix in
       let id = try app.idea(prefix).id
       try app.store.delete(id)
       try output.result(["deleted": id.uuidString], "deleted \(id)")
     }
-    verb("import FILE", "all ideas in a CSV file", .word("a CSV file")) { app, output, path in
+    verb("import", .word("a CSV file")) { app, output, path in
       try app.importIdeas(path, output)
     }
-    verb.status("where sync stands, and what waits") { $0.status }
-    verb("log [--limit N]", "what sync did, newest last; 200 lines are kept", .number("limit")) {
-      app, output, limit in
+    verb.status { $0.status }
+    verb("log", .number("limit")) { app, output, limit in
       try output.list(
         "log", app.store.log.suffix(limit ?? IdeaLogEntry.limit).map(row),
         [.init("TIME", isDetail: true), .init("WHAT"), .init("MESSAGE", .text)],
         empty: "nothing happened yet")
     }
-    Verb.inSession(
-      "latency [--count N]",
-      "how long ideas take from one device to another, by\npush; 200 ideas unless given",
-      .number("count")
-    ) { session, output, number in
+    Verb.inSession("latency", .number("count")) { session, output, number in
       try await session.device.connect()
       let result = try await IdeaLatency(session).run(number ?? 200)
       try output.result(result.document, result.words)
     }
   }
 
-  private static func completion(
-    _ name: String, _ summary: String, _ isCompleted: Bool
-  ) -> Verb {
-    verb("\(name) ID", summary, .word("the idea's ID")) { app, output, prefix in
+  private static func completion(_ name: String, _ isCompleted: Bool) -> Verb {
+    verb(name, .word("the idea's ID")) { app, output, prefix in
       try app.change(prefix, output) { try app.store.update($0, isCompleted: isCompleted) }
     }
   }

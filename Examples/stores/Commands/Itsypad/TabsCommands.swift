@@ -27,15 +27,14 @@ extension Row {
 extension Store {
   /// Scratch tabs of an editor.
   static let tabs = Store(
-    "tabs", summary: "scratch tabs of an editor; the newer edit of a tab wins",
-    notes: "An ID may be shortened as long as it stays unique.",
+    "tabs",
     watching: Watching<ItsypadApp>(noun: "tab", added: "opened", removed: "closed") { app in
       app.tabs.tabs.map { .init($0.id.uuidString, Row($0, unsent: false), state: $0) }
     },
     act: .tabs
   ) {
     verb(
-      "add NAME (--text TEXT | --file FILE | -)", "open a tab; - reads standard input",
+      "add",
       .word("the new tab's name"),
       Parameter { arguments in
         guard let source = try TextSource(&arguments) else {
@@ -50,17 +49,10 @@ extension Store {
       try app.tabs.add(tab)
       try output.result(Row(tab, unsent: true).document, "opened \(tab.id) \(printable(name))")
     }
-    verb(
-      "import DIR|FILE.json",
-      "open a tab for each text file of a folder; again: take over\n"
-        + "changes; or move in what an older app exported",
-      .word("a folder, or an exported file,")
-    ) { app, output, path in
+    verb("import", .word("a folder, or an exported file,")) { app, output, path in
       try app.importTabs(path, output)
     }
-    Verb(
-      "edit ID (--text TEXT | --file FILE | -) [--name NAME]", "change a tab's text or name"
-    ) { arguments in
+    Verb("edit") { arguments in
       let id = try arguments.word("the tab's ID")
       let (source, name) = (try TextSource(&arguments), arguments.value("name"))
       guard source != nil || name != nil else {
@@ -74,19 +66,16 @@ extension Store {
         }
       }
     }
-    verb(
-      "language ID LANGUAGE", "say what the tab is written in", .word("the tab's ID"),
-      .word("the language")
-    ) { app, output, id, language in
+    verb("language", .word("the tab's ID"), .word("the language")) { app, output, id, language in
       try app.change(id, output) { ($0.language, $0.languageLocked) = (language, true) }
     }
-    verb("close ID", "close a tab", .word("the tab's ID")) { app, output, id in
+    verb("close", .word("the tab's ID")) { app, output, id in
       let tab = try app.tab(id)
       try app.tabs.close(tab.id)
       try output.result(
         Row(tab, unsent: false).document, "closed \(tab.id) \(printable(tab.name))")
     }
-    verb("list", "all tabs") { app, output in
+    verb("list") { app, output in
       let unsent = app.tabs.unsentCount
       try output.list(
         "tabs", app.tabs.tabs.map { Row($0, unsent: app.tabs.isUnsent($0.id)) },
@@ -94,7 +83,7 @@ extension Store {
         with: ["unsent": unsent], empty: "no tabs",
         note: unsent == 0 ? "" : "* \(count(unsent, "change")) not sent yet")
     }
-    verb("show ID", "print the tab's text", .word("the tab's ID")) { app, output, id in
+    verb("show", .word("the tab's ID")) { app, output, id in
       let tab = try app.tab(id)
       // The unchanged text, without a line break at the end, for pipes.
       guard output.isJSON else { return Output.write(tab.content) }
@@ -102,10 +91,7 @@ extension Store {
       document["content"] = tab.content
       try output.result(document, "")
     }
-    verb.sync(
-      "fetch and send now; or turn sync on or off on this device:\n"
-        + "off forgets the cloud and keeps the tabs"
-    ) { app, isOn in
+    verb.sync { app, isOn in
       try await app.setEnabled(isOn)
     }
   }

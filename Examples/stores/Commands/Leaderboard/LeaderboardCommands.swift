@@ -8,11 +8,7 @@ private let verb = Verbs<LeaderboardApp>()
 extension Store {
   /// Daily scores among friends.
   static let leaderboard = Store(
-    "leaderboard", summary: "daily scores among friends, in shared leaderboards",
-    notes: """
-      profile, friends and scores wait on this device until a sync moves them up; whatever changes
-      a leaderboard itself is done at once.
-      """,
+    "leaderboard",
     watching: Watching<LeaderboardApp>(
       noun: "rank", listVerb: "show",
       subscriptions: PushLine.privateDatabase + PushLine.sharedDatabase
@@ -27,8 +23,7 @@ extension Store {
     ],
     act: .leaderboard
   ) {
-    verb("profile [NAME]", "your profile; a name makes or changes it", .optionalWord) {
-      app, output, name in
+    verb("profile", .optionalWord) { app, output, name in
       let profile = try await app.social.ensureProfile(displayName: name)
       let code = (try? FriendCode(profile.friendCode))?.description ?? profile.friendCode
       try output.result(
@@ -39,12 +34,12 @@ extension Store {
         user: \(printable(profile.id))
         """)
     }
-    verb("code", "the code to give to friends") { app, output in
+    verb("code") { app, output in
       let code = try await app.social.generateFriendCode()
       try output.result(["code": code.description], code.description)
     }
     friend
-    verb("friends", "your friends; those in a leaderboard with you by name") { app, output in
+    verb("friends") { app, output in
       try output.list(
         "friends", try await app.social.listFriends().map { Row($0) },
         [.init("CODE"), .init("NAME", .text), .init("ADDED")],
@@ -52,7 +47,7 @@ extension Store {
     }
     publish
     show
-    verb("list", "the leaderboards you are in") { app, output in
+    verb("list") { app, output in
       try output.list(
         "leaderboards", app.social.leaderboards.map { Row($0) },
         [
@@ -60,35 +55,28 @@ extension Store {
           .init("MEMBERS", .text), .init("SCORES", .number, isDetail: true),
         ], empty: "no leaderboards yet; create one, or accept a link")
     }
-    verb("create TITLE", "make a leaderboard", access: .server, .word("the leaderboard's title")) {
-      app, output, title in
+    verb("create", access: .server, .word("the leaderboard's title")) { app, output, title in
       let board = try await app.social.createLeaderboard(title: title)
       try output.result(Row(board).document, "made \(printable(board.title)), \(board.id)")
     }
     share
-    verb("accept URL", "join a leaderboard", access: .server, link) { app, output, url in
+    verb("accept", access: .server, link) { app, output, url in
       let board = try await app.social.accept(url)
       try output.result(Row(board).document, "joined \(printable(board.title)), \(board.id)")
     }
-    verb(
-      "revoke BOARD USER", "remove a user from one of your leaderboards", access: .server, board,
-      .word("whom to take out")
-    ) { app, output, board, user in
+    verb("revoke", access: .server, board, .word("whom to take out")) { app, output, board, user in
       try await app.social.revoke(user, from: try app.boardID(board))
       try output.result(["revoked": user], "\(printable(user)) is out of \(printable(board))")
     }
-    verb(
-      "leave BOARD", "leave another user's leaderboard, with your scores", access: .server, board
-    ) { app, output, board in
+    verb("leave", access: .server, board) { app, output, board in
       try await app.social.leave(try app.boardID(board))
       try output.result(["left": board], "you left \(printable(board))")
     }
-    verb("delete BOARD", "end a leaderboard of yours, for everybody", access: .server, board) {
-      app, output, board in
+    verb("delete", access: .server, board) { app, output, board in
       try await app.social.delete(try app.boardID(board))
       try output.result(["deleted": board], "\(printable(board)) is no more")
     }
-    verb.status("where scores go now, and what waits", access: .server) { app in
+    verb.status(access: .server) { app in
       _ = await app.social.checkCloud()
       return app.status
     }
@@ -111,9 +99,7 @@ extension Store {
     return number
   }
 
-  private static let friend = Verb(
-    "friend add|remove CODE", "add a friend by their code, or take them off the list"
-  ) { arguments in
+  private static let friend = Verb("friend") { arguments in
     let what = try arguments.word("add or remove")
     guard ["add", "remove"].contains(what) else {
       throw UsageError("a friend is added or removed, not \(quoted(what))")
@@ -128,10 +114,8 @@ extension Store {
     }
   }
 
-  private static let show = verb(
-    "show [BOARD] [--game GAME] [--day DAY]",
-    "the ranking in a leaderboard, or of everybody you know", .optionalWord, .option("game"), day
-  ) { app, output, board, game, day in
+  private static let show = verb("show", .optionalWord, .option("game"), day) {
+    app, output, board, game, day in
     let query = LeaderboardQuery(
       gameId: game.map(gameId), from: day ?? 0, through: day ?? .max,
       leaderboard: try board.map(app.boardID))
@@ -143,9 +127,7 @@ extension Store {
       ], empty: "no scores yet")
   }
 
-  private static let share = Verb(
-    "share BOARD (--with USER | --anyone)", "invite somebody, or all who have the link"
-  ) { arguments in
+  private static let share = Verb("share") { arguments in
     let board = try arguments.word("the leaderboard's title or ID")
     let user = arguments.value("with")
     guard arguments.flag("anyone") != (user != nil) else {
@@ -160,10 +142,7 @@ extension Store {
     }
   }
 
-  private static let publish = Verb(
-    "publish [GAME] [SCORE] [--max N] [--day DAY] [--results]",
-    "publish a score, without one as not solved; or those of\nthe results on this device"
-  ) { arguments in
+  private static let publish = Verb("publish") { arguments in
     let game = arguments.word()
     let score = try arguments.word().map { try number($0, "a score") }
     let limit = try arguments.value("max").map { try number($0, "--max") }
