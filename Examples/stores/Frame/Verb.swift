@@ -106,6 +106,21 @@ struct Verbs<App: StoreApp>: Sendable {
     }
   }
 
+  /// A verb that runs on an item of the app, which the first word names.
+  func callAsFunction<Item: Sendable, each Value: Sendable>(
+    _ name: String, access: Access = .device, on item: NamedItem<App, Item>,
+    _ parameters: repeat Parameter<each Value>,
+    run: @escaping @Sendable (App, Output, Item, repeat each Value) async throws -> Void
+  ) -> Verb {
+    Verb(name) { arguments in
+      let word = try arguments.word(item.what)
+      let values = (repeat try (each parameters).read(&arguments))
+      return action(access) { app, output in
+        try await run(app, output, try item.find(app, word), repeat each values)
+      }
+    }
+  }
+
   /// Opens the app and runs `body` on it.
   func action(
     _ access: Access = .device,
@@ -132,9 +147,7 @@ struct Verbs<App: StoreApp>: Sendable {
   func sync(turn: @escaping @Sendable (App, Bool) async throws -> Void) -> Verb {
     Verb("sync") { arguments in
       guard let word = arguments.word() else { return syncNow }
-      guard let isOn = ["on": true, "off": false][word] else {
-        throw UsageError("sync is turned on or off, not \(quoted(word))")
-      }
+      let isOn = try checked(word, "sync is turned on or off") { ["on": true, "off": false][$0] }
       return action { app, output in
         try await turn(app, isOn)
         try output.result(["sync": isOn], "sync is \(word)")
@@ -144,8 +157,7 @@ struct Verbs<App: StoreApp>: Sendable {
 
   private var syncNow: Verb.Action {
     Verb.action { session, output in
-      let report = try await session.sync(App.self, showingOn: output)
-      try output.result(report.document, report.words)
+      try output.result(await session.sync(App.self, showingOn: output))
     }
   }
 
@@ -154,8 +166,7 @@ struct Verbs<App: StoreApp>: Sendable {
     access: Access = .device, report: @escaping @Sendable (App) async -> SyncReport
   ) -> Verb {
     self("status", access: access) { app, output in
-      let report = await report(app)
-      try output.result(report.document, report.words)
+      try output.result(await report(app))
     }
   }
 }
@@ -163,29 +174,4 @@ struct Verbs<App: StoreApp>: Sendable {
 /// Builds a list from its elements, one after another.
 @resultBuilder enum ListBuilder<Element> {
   static func buildBlock(_ elements: Element...) -> [Element] { elements }
-}
-
-/// The one item whose ID starts with `prefix`.
-///
-/// - Throws: `ToolError` if there is none, or more than one.
-func find<Item>(
-  _ prefix: String, in items: [Item], _ what: String, id: (Item) -> String
-) throws(ToolError) -> Item {
-  let wanted = prefix.uppercased()
-  let found = wanted.isEmpty ? [] : items.filter { id($0).hasPrefix(wanted) }
-  guard let item = found.first else {
-    throw ToolError("there is no \(what) with the ID \(quoted(prefix))", code: ExitCode.unknownName)
-  }
-  guard found.count == 1 else {
-    throw ToolError(
-      "\(quoted(prefix)) is the beginning of \(found.count) \(what) IDs; give more of it")
-  }
-  return item
-}
-
-/// The one item whose ID starts with `prefix`.
-func find<Item: Identifiable<UUID>>(
-  _ prefix: String, in items: [Item], _ what: String
-) throws(ToolError) -> Item {
-  try find(prefix, in: items, what) { $0.id.uuidString }
 }

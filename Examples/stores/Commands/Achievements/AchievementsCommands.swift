@@ -52,13 +52,8 @@ extension Store {
     verb.status { $0.status }
   }
 
-  private static let progress = Parameter { arguments in
-    let text = try arguments.word("how much was counted")
-    guard let value = Int(text), value >= 0 else {
-      throw UsageError("progress is a whole number, not \(quoted(text))")
-    }
-    return value
-  }
+  private static let progress = Parameter.word(
+    "how much was counted", "progress is a whole number", parse: wholeNumber)
 
   /// The value of each achievement, computed from all results.
   private static func counts(_ store: GameResultStore) -> [(String, Int)] {

@@ -82,9 +82,6 @@ struct IdeasApp: StoreApp {
       ], lines.joined(separator: "\n"))
   }
 
-  /// The idea whose ID starts with `prefix`.
-  func idea(_ prefix: String) throws -> Idea { try find(prefix, in: store.ideas, "idea") }
-
   /// An idea as it is shown.
   func row(_ idea: Idea) -> Row {
     let state = store.syncState(of: idea.id)

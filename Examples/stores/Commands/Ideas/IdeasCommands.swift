@@ -38,29 +38,19 @@ extension Store {
         with: ["total": all.count, "unsent": app.unsent],
         empty: isCompletedOnly ? "no completed ideas" : "no ideas")
     }
-    verb("show", .word("the idea's ID")) { app, output, prefix in
-      let idea = try app.idea(prefix)
+    verb("show", on: idea) { app, output, idea in
       try output.result(app.row(idea).document, app.details(idea))
     }
-    Verb("edit") {
-      arguments in
-      let title = arguments.value("title")
-      let (prefix, text) = try Parameter.wordAndText("the idea's ID").read(&arguments)
-      guard title != nil || text != nil else {
-        throw UsageError("say what to change: --title, --text, --file or -")
-      }
-      return verb.action { app, output in
-        try app.change(prefix, output) { id in
-          try app.store.update(id, title: title, description: try text?.read())
-        }
-      }
+    verb("edit", changes) { app, output, changes in
+      let id = try idea.find(app, changes.prefix).id
+      let text = try changes.text?.read()
+      try app.show(try app.store.update(id, title: changes.title, description: text), output)
     }
     completion("done", true)
     completion("undone", false)
-    verb("delete", .word("the idea's ID")) { app, output, prefix in
-      let id = try app.idea(prefix).id
-      try app.store.delete(id)
-      try output.result(["deleted": id.uuidString], "deleted \(id)")
+    verb("delete", on: idea) { app, output, idea in
+      try app.store.delete(idea.id)
+      try output.result("deleted", idea.id)
     }
     verb("import", .word("a CSV file")) { app, output, path in
       try app.importIdeas(path, output)
@@ -74,15 +64,26 @@ extension Store {
     }
     Verb.inSession("latency", .number("count")) { session, output, number in
       try await session.device.connect()
-      let result = try await IdeaLatency(session).run(number ?? 200)
-      try output.result(result.document, result.words)
+      try output.result(await IdeaLatency(session).run(number ?? 200))
     }
   }
 
   private static func completion(_ name: String, _ isCompleted: Bool) -> Verb {
-    verb(name, .word("the idea's ID")) { app, output, prefix in
-      try app.change(prefix, output) { try app.store.update($0, isCompleted: isCompleted) }
+    verb(name, on: idea) { app, output, idea in
+      try app.show(try app.store.update(idea.id, isCompleted: isCompleted), output)
     }
+  }
+
+  private static let idea = NamedItem<IdeasApp, Idea>("the idea's ID", "idea") { $0.store.ideas }
+
+  private static let changes = Parameter<(prefix: String, title: String?, text: TextSource?)> {
+    arguments in
+    let title = arguments.value("title")
+    let (prefix, text) = try Parameter.wordAndText(idea.what).read(&arguments)
+    guard title != nil || text != nil else {
+      throw UsageError("say what to change: --title, --text, --file or -")
+    }
+    return (prefix, title, text)
   }
 
   /// An entry of the sync log as it is shown.
@@ -103,10 +104,8 @@ extension Store {
 }
 
 extension IdeasApp {
-  fileprivate func change(
-    _ prefix: String, _ output: Output, _ body: (UUID) throws -> Idea
-  ) throws {
-    let idea = try body(try self.idea(prefix).id)
+  /// Prints a changed idea.
+  fileprivate func show(_ idea: Idea, _ output: Output) throws {
     try output.result(row(idea).document, "version \(idea.version) of \(idea.id)")
   }
 

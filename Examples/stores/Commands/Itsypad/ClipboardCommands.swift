@@ -21,6 +21,10 @@ extension Store {
   /// The age from which `prune` deletes entries, unless given.
   private static let defaultAge = 30.0 * 86_400
 
+  private static let entry = NamedItem<ItsypadApp, ClipboardEntry>(
+    "the entry's ID", "clipboard entry"
+  ) { $0.clipboard.entries }
+
   /// A clipboard history.
   static let clipboard = Store(
     "clipboard",
@@ -53,10 +57,9 @@ extension Store {
         with: ["total": all.count, "unsent": app.clipboard.unsentCount],
         empty: "no clipboard entries")
     }
-    verb("delete", .word("the entry's ID")) { app, output, prefix in
-      let id = try find(prefix, in: app.clipboard.entries, "clipboard entry").id
-      try app.clipboard.delete(id)
-      try output.result(["deleted": id.uuidString], "deleted \(id)")
+    verb("delete", on: entry) { app, output, entry in
+      try app.clipboard.delete(entry.id)
+      try output.result("deleted", entry.id)
     }
     verb("clear") { app, output in
       let number = try app.clipboard.clear()

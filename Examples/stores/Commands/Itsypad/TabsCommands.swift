@@ -33,16 +33,7 @@ extension Store {
     },
     act: .tabs
   ) {
-    verb(
-      "add",
-      .word("the new tab's name"),
-      Parameter { arguments in
-        guard let source = try TextSource(&arguments) else {
-          throw UsageError("say what is in the tab: --text TEXT, --file FILE, or - to read it")
-        }
-        return source
-      }
-    ) { app, output, name, source in
+    verb("add", .word("the new tab's name"), content) { app, output, name, source in
       let tab = ScratchTab(
         id: UUID(), name: name, content: try source.read(), language: Language.of(name),
         lastModified: Date())
@@ -52,25 +43,17 @@ extension Store {
     verb("import", .word("a folder, or an exported file,")) { app, output, path in
       try app.importTabs(path, output)
     }
-    Verb("edit") { arguments in
-      let id = try arguments.word("the tab's ID")
-      let (source, name) = (try TextSource(&arguments), arguments.value("name"))
-      guard source != nil || name != nil else {
-        throw UsageError("say what to change: --text TEXT, --file FILE, - or --name NAME")
-      }
-      return verb.action { app, output in
-        let content = try source?.read()
-        try app.change(id, output) { tab in
-          if let content { tab.content = content }
-          if let name { tab.name = name }
-        }
+    verb("edit", on: tab, changes) { app, output, tab, changes in
+      let content = try changes.source?.read()
+      try app.change(tab, output) { tab in
+        if let content { tab.content = content }
+        if let name = changes.name { tab.name = name }
       }
     }
-    verb("language", .word("the tab's ID"), .word("the language")) { app, output, id, language in
-      try app.change(id, output) { ($0.language, $0.languageLocked) = (language, true) }
+    verb("language", on: tab, .word("the language")) { app, output, tab, language in
+      try app.change(tab, output) { ($0.language, $0.languageLocked) = (language, true) }
     }
-    verb("close", .word("the tab's ID")) { app, output, id in
-      let tab = try app.tab(id)
+    verb("close", on: tab) { app, output, tab in
       try app.tabs.close(tab.id)
       try output.result(
         Row(tab, unsent: false).document, "closed \(tab.id) \(printable(tab.name))")
@@ -83,8 +66,7 @@ extension Store {
         with: ["unsent": unsent], empty: "no tabs",
         note: unsent == 0 ? "" : "* \(count(unsent, "change")) not sent yet")
     }
-    verb("show", .word("the tab's ID")) { app, output, id in
-      let tab = try app.tab(id)
+    verb("show", on: tab) { app, output, tab in
       // The unchanged text, without a line break at the end, for pipes.
       guard output.isJSON else { return Output.write(tab.content) }
       var document = Row(tab, unsent: app.tabs.isUnsent(tab.id)).document
@@ -95,19 +77,36 @@ extension Store {
       try await app.setEnabled(isOn)
     }
   }
+
+  private static let tab = NamedItem<ItsypadApp, ScratchTab>("the tab's ID", "tab") { $0.tabs.tabs }
+
+  private static let content = Parameter<TextSource> { arguments in
+    guard let source = try TextSource(&arguments) else {
+      throw UsageError("say what is in the tab: --text TEXT, --file FILE, or - to read it")
+    }
+    return source
+  }
+
+  private static let changes = Parameter<(source: TextSource?, name: String?)> { arguments in
+    let (source, name) = (try TextSource(&arguments), arguments.value("name"))
+    guard source != nil || name != nil else {
+      throw UsageError("say what to change: --text TEXT, --file FILE, - or --name NAME")
+    }
+    return (source, name)
+  }
 }
 
 extension ItsypadApp {
-  /// Changes the tab whose ID starts with `id`.
+  /// Changes a tab.
   fileprivate func change(
-    _ id: String, _ output: Output, _ edit: (inout ScratchTab) -> Void
+    _ tab: ScratchTab, _ output: Output, _ edit: (inout ScratchTab) -> Void
   ) throws {
-    let id = try tab(id).id
-    guard let tab = try tabs.edit(id, now: Date(), edit) else {
-      throw ToolError("the tab \(id) is gone")
+    guard let edited = try tabs.edit(tab.id, now: Date(), edit) else {
+      throw ToolError("the tab \(tab.id) is gone")
     }
     try output.result(
-      Row(tab, unsent: tabs.isUnsent(id)).document, "changed \(id) \(printable(tab.name))")
+      Row(edited, unsent: tabs.isUnsent(tab.id)).document,
+      "changed \(tab.id) \(printable(edited.name))")
   }
 
   /// Opens tabs for the files of a folder, or moves in an older app's export.

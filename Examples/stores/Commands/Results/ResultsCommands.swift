@@ -22,7 +22,7 @@ extension Store {
         let before = app.store.results.count
         let row = Row(try app.store.add(sharedText: try TextSource.standardInput.read()))
         let isNew = app.store.results.count > before
-        try output.result(row.document, (isNew ? "added " : "known already: ") + row.words)
+        try output.result(isNew ? "added" : "known already:", row)
       }
     }
     verb("import", .word("a file with share texts")) { app, output, path in
@@ -52,12 +52,15 @@ extension Store {
           .init("SOLVED", .number), .init("PLAYED", .number, isDetail: true),
         ], empty: app.emptyText)
     }
-    verb("delete", .word("the result's ID")) { app, output, prefix in
-      let id = try find(prefix, in: app.store.results, "result").id
-      try app.store.delete(id)
-      try output.result(["deleted": id.uuidString], "deleted \(id)")
+    verb("delete", on: result) { app, output, result in
+      try app.store.delete(result.id)
+      try output.result("deleted", result.id)
     }
     verb.status { $0.status }
+  }
+
+  private static let result = NamedItem<ResultsApp, GameResult>("the result's ID", "result") {
+    $0.store.results
   }
 
   private static func game(_ name: String) throws(ToolError) -> Game {
