@@ -96,6 +96,13 @@ struct SyncReport: Sendable {
     self.words = words
   }
 
+  /// A status made of facts: each is a field for `--json`, and a line of text if it has one.
+  init(_ facts: [(name: String, value: (any Encodable & Sendable)?, line: String?)]) {
+    document = [:]
+    for fact in facts { document[fact.name] = fact.value }
+    words = facts.compactMap(\.line).joined(separator: "\n")
+  }
+
   /// The report of a sync of a ``SyncedStore``: what changed in `activity` since `before`.
   init(
     _ store: String, _ activity: SyncedStore.Activity, since before: SyncedStore.Activity,

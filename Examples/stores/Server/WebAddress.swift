@@ -6,26 +6,19 @@ import Records
 
 /// The address of an HTTP server, and the tokens for it.
 struct WebAddress: Hashable, Sendable {
-  /// The token that identifies the account.
-  enum Credential: Hashable, Sendable {
-    /// Signs in any account; only a loopback server has one.
-    case controlToken(String)
-    /// Belongs to one account.
-    case webToken(String)
-  }
-
   var url: URL
   var apiToken: String
-  var credential: Credential
+  /// The token that signs in any account; only a loopback server has one.
+  var controlToken: String?
+  /// The token of one account; used if there is no control token.
+  var webToken: String?
   /// The account a new device signs in as when the command line names none.
   var account: String?
   /// The only container the tokens are valid for; `nil` for all.
   var onlyContainer: String?
 
   /// The server's control interface; `nil` without its token.
-  var control: Control? {
-    if case .controlToken(let token) = credential { Control(url: url, token: token) } else { nil }
-  }
+  var control: Control? { controlToken.map { Control(url: url, token: $0) } }
 
   /// The name of the folder for this server's devices.
   ///
@@ -42,9 +35,8 @@ struct WebAddress: Hashable, Sendable {
       url: url, apiToken: apiToken, device: name,
       understandsExtras: control == nil ? nil : true)
     guard let account, let control else {
-      let token: String? = if case .webToken(let token) = credential { token } else { nil }
       return WebServicesTransport(
-        settings, webAuthToken: account == nil ? nil : token, signIn: nil)
+        settings, webAuthToken: account == nil ? nil : webToken, signIn: nil)
     }
     return WebServicesTransport(settings, webAuthToken: nil) { () throws(CloudError) in
       try await control.signIn(as: account)

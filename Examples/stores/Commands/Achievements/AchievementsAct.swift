@@ -7,7 +7,7 @@ extension DemoAct {
   static let achievements = DemoAct { stage in
     try await stage.achieve()
   } addItem: { _, device in
-    try device.app(AchievementsApp.self).store.earn("comeback", 57_721)
+    try device.app(AchievementsApp.self).earn("comeback", 57_721)
   }
 }
 
@@ -16,10 +16,10 @@ extension DemoStage {
     begin("achievements: nothing leaves the phone, until anna says so")
     let (phone, desk) = try await both(AchievementsApp.self)
     let (onPhone, onDesk) = (phone.app.store, desk.app.store)
-    try onPhone.earn("played", 212)
-    try onPhone.earn("streak", 31)
-    try onDesk.earn("played", 64)
-    try onDesk.earn("explorer", 13)
+    try phone.app.earn("played", 212)
+    try phone.app.earn("streak", 31)
+    try desk.app.earn("played", 64)
+    try desk.app.earn("explorer", 13)
     let quiet = try await measure(phone.device) { _ = try await phone.app.sync() }
     tell("sync is off; asked to sync, the phone makes \(quiet)")
     check(quiet.hasPrefix("0 requests"), "nothing is asked of the server while sync is off")
@@ -35,9 +35,9 @@ extension DemoStage {
 
     begin("achievements: progress on both without a network")
     try await offline(phone, desk) {
-      try onPhone.earn("streak", 102)
-      try onDesk.earn("streak", 45)
-      try onDesk.earn("perfect", 11)
+      try phone.app.earn("streak", 102)
+      try desk.app.earn("streak", 45)
+      try desk.app.earn("perfect", 11)
     }
     try await settle(phone, desk)
     let tiers = onDesk.achievements.compactMap { achievement in
@@ -53,15 +53,6 @@ extension DemoStage {
 }
 
 extension AchievementStore {
-  /// Notes progress of an achievement of the catalogue.
-  fileprivate func earn(_ name: String, _ value: Int) throws {
-    guard let definition = AchievementDefinition.named(name) else {
-      throw ToolError(
-        "there is no achievement \(quoted(name))", code: ExitCode.unknownName)
-    }
-    try note(progress: value, of: definition.id)
-  }
-
   /// What was counted for an achievement of the catalogue.
   fileprivate func progress(_ name: String) -> Int {
     let id = AchievementDefinition.named(name)?.id

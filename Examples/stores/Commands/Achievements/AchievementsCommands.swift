@@ -24,20 +24,14 @@ extension Store {
         empty: "there are no achievements")
     }
     verb("earn", .word("the achievement's name"), progress) { app, output, name, value in
-      guard let definition = AchievementDefinition.named(name) else {
-        throw ToolError(
-          "there is no achievement \(quoted(name)); there are "
-            + AchievementDefinition.all.map(\.name).joined(separator: ", "))
-      }
-      let row = Row(try app.store.note(progress: value, of: definition.id))
+      let row = Row(try app.earn(name, value))
       try output.result(row?.document, row?.words ?? "")
     }
     Verb.inSession("import") { session, output in
       let app = try session.app(AchievementsApp.self)
       let before = app.store.stored
-      for (name, value) in counts(try session.app(ResultsApp.self).store) {
-        guard value > 0, let definition = AchievementDefinition.named(name) else { continue }
-        try app.store.note(progress: value, of: definition.id)
+      for (name, value) in counts(try session.app(ResultsApp.self).store) where value > 0 {
+        try app.earn(name, value)
       }
       let rows = app.store.stored.filter { !before.contains($0) }.compactMap { Row($0) }
       try output.result(

@@ -27,7 +27,7 @@ extension DemoStage {
         title: "Note \(number + 1)", text: line, position: [Float(number), 1.5, 0])
     }
     let notes = try store.add(drafts, to: house.id)
-    let picture = place.item("generated-picture.bmp")
+    let picture = place.item("generated-picture.ppm")
     try Self.picture.write(to: picture)
     for note in notes.prefix(2) { try store.attach(picture, to: note.id) }
     try FileManager.default.removeItem(at: picture)
@@ -114,23 +114,12 @@ extension DemoStage {
     try await settle(phone, desk)
   }
 
-  /// A picture of 32 by 32 points: a red square on green, uncompressed.
+  /// A picture of 32 by 32 points in the format PPM: a red square on green.
   private static var picture: Data {
-    let side = 32
-    func bytes(_ value: Int, _ count: Int) -> [UInt8] {
-      (0..<count).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
-    }
-    var data = Data("BM".utf8)
-    data.append(contentsOf: bytes(54 + side * side * 3, 4) + bytes(0, 4) + bytes(54, 4))
-    data.append(
-      contentsOf: bytes(40, 4) + bytes(side, 4) + bytes(side, 4) + bytes(1, 2) + bytes(24, 2))
-    data.append(contentsOf: bytes(0, 4) + bytes(side * side * 3, 4))
-    data.append(contentsOf: [UInt8](repeating: 0, count: 16))
-    for row in 0..<side {
-      for column in 0..<side {
-        let isInside = (8..<24).contains(row) && (8..<24).contains(column)
-        data.append(contentsOf: isInside ? [0, 0, 200] : [0, 160, 0])
-      }
+    var data = Data("P6 32 32 255\n".utf8)
+    for point in 0..<(32 * 32) {
+      let isInside = (8..<24).contains(point / 32) && (8..<24).contains(point % 32)
+      data.append(contentsOf: isInside ? [200, 0, 0] : [0, 160, 0])
     }
     return data
   }

@@ -44,7 +44,7 @@ struct AnnotationsApp: StoreApp {
       throw error
     }
     try noteMetrics()
-    return status
+    return SyncReport(status.document, syncWords)
   }
 
   func stop() async { await coordinator.stopSync() }

@@ -108,9 +108,7 @@ extension Store {
       try output.result(
         ["link": app.network.rawValue], "the link is \(app.network.rawValue)")
     }
-    verb.status { app in
-      SyncReport(app.status.document, app.statusLines)
-    }
+    verb.status { $0.status }
     verb("metrics", .flag("reset")) { app, output, isReset in
       if isReset { try app.resetMetrics() }
       let metrics = try app.metrics()

@@ -56,7 +56,7 @@ extension Store {
       try app.store.delete(result.id)
       try output.result("deleted", result.id)
     }
-    verb.status { $0.status }
+    verb.status { $0.status($0.store.status.hasSyncedBefore ? "synced before" : "never synced") }
   }
 
   private static let result = NamedItem<ResultsApp, GameResult>("the result's ID", "result") {
