@@ -64,7 +64,7 @@ extension Store {
     }
     Verb.inSession("latency", .number("count")) { session, output, number in
       try await session.device.connect()
-      try output.result(await IdeaLatency(session).run(number ?? 200))
+      try output.result(await IdeaLatency(session: session).run(number ?? 200))
     }
   }
 
