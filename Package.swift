@@ -182,7 +182,11 @@ let package = Package(
         "CloudSync", "LoopbackServer",
         "CloudProtocol", "Records", "CommandLineKit",
       ],
-      path: "Examples/stores", exclude: ["README.md"]),
+      path: "Examples/stores", exclude: ["README.md"],
+      resources: [
+        .embedInCode("CommandLine/help.txt"), .embedInCode("Demo/ideas.csv"),
+        .embedInCode("Demo/share-texts.txt"),
+      ]),
 
     // what tests and the verification tool share
     support(

@@ -1,5 +1,4 @@
 import Foundation
-import LoopbackServer
 import Synchronization
 
 /// Points at which the process kills itself, for the demo and tests of crashes.
@@ -9,44 +8,23 @@ enum CrashPoint {
 
   /// The variable with a number of requests, after which the process is killed before the last
   /// response arrives.
-  static let afterRequest = "CLOUDSYNC_STORES_DIE_AFTER_REQUEST"
+  private static let afterRequest = "CLOUDSYNC_STORES_DIE_AFTER_REQUEST"
 
-  /// Kills the process if the environment says so.
-  static func pass(_ environment: [String: String]) {
+  private static let requestsLeft = Mutex(
+    ProcessInfo.processInfo.environment[afterRequest].flatMap { Int($0) })
+
+  /// Kills the process at the end of a command if the environment says so.
+  static func passCommand(_ environment: [String: String]) {
     if environment[afterCommand] == "1" { die() }
   }
 
-  private static let countdown = ProcessInfo.processInfo.environment[afterRequest]
-    .flatMap { Int($0) }.map { Countdown($0) }
-
-  /// Prepares the kill in the middle of a request, if the environment says so.
-  static func prepare(_ server: LoopbackServer) {
-    guard let countdown else { return }
-    server.controls.runAfterCommit(next: countdown.count) { _ in
-      if countdown.isOver() { die() }
-    }
-  }
-
-  /// Kills the process after the last request to an HTTP server, before its response is used.
+  /// Kills the process after the last request, before its response is used.
   static func passRequest() {
-    if let countdown, countdown.isOver() { die() }
-  }
-
-  private final class Countdown: Sendable {
-    let count: Int
-    private let left: Mutex<Int>
-
-    init(_ count: Int) {
-      self.count = count
-      left = Mutex(count)
+    let left = requestsLeft.withLock { left in
+      left = left.map { $0 - 1 }
+      return left
     }
-
-    func isOver() -> Bool {
-      left.withLock { left in
-        left -= 1
-        return left <= 0
-      }
-    }
+    if let left, left <= 0 { die() }
   }
 
   private static func die() { kill(getpid(), SIGKILL) }

@@ -36,7 +36,7 @@ enum Tool {
           Invocation(
             home: home, device: options["device"] ?? "default", account: options["account"],
             output: output))
-        CrashPoint.pass(environment)
+        CrashPoint.passCommand(environment)
         return code
       } catch let error as UsageError {
         throw error

@@ -31,12 +31,12 @@ extension Completion {
       return (global + usages.flatMap(\.options)).map { Candidate(word: "--\($0.name)") }
     }
     guard let first = given.first else {
-      return commands.map { Candidate(word: $0.name, meaning: $0.summary) }
+      return summaries(of: commands.map(\.name))
         + [Candidate(word: "help", meaning: "more about a command")]
     }
-    if first == "help" { return (commands.map(\.name) + ["server"]).map { Candidate(word: $0) } }
-    if given.count == 1, let store {
-      return store.verbs.map { Candidate(word: $0.name, meaning: $0.firstLine) }
+    if first == "help" { return list(commands.map(\.name) + ["server"]) }
+    if given.count == 1, let verbs = command?.verbs, !verbs.isEmpty {
+      return verbs.map { Candidate(word: $0.name, meaning: $0.firstLine) }
     }
     let places = usages.compactMap { usage in
       usage.positionals.count >= given.count ? usage.positionals[given.count - 1] : nil
@@ -46,13 +46,24 @@ extension Completion {
     for place in places { found += await device.candidates(place) }
     return found
   }
+
+  /// Commands, with their descriptions in the overview.
+  fileprivate static func summaries(of names: [String]) -> [Candidate] {
+    Help.commands.filter { names.contains($0.name) }.map {
+      Candidate(word: $0.name, meaning: $0.summary)
+    }
+  }
+
+  /// Candidates without a meaning.
+  fileprivate static func list(_ words: [String]) -> [Candidate] {
+    words.map { Candidate(word: $0) }
+  }
 }
 
 extension Verb {
   /// The first line of its summary, as a line of its own.
   fileprivate var firstLine: String {
-    let line = summary.prefix { $0 != "\n" }
-    return String(line.last.map { ";,:".contains($0) } == true ? line.dropLast() : line)
+    String(summary.last.map { ";,:".contains($0) } == true ? summary.dropLast() : summary[...])
   }
 }
 
@@ -77,10 +88,9 @@ private struct CompletedDevice {
   /// The completions of an option's value; `nil` for a file.
   func candidates(option: UsageLine.Option) async -> [Completion.Candidate]? {
     switch option.name {
-    case "device": return devices.map { Completion.Candidate(word: $0) }
+    case "device": return Completion.list(devices)
     case "account": return accounts
-    case "store":
-      return Store.all.map { Completion.Candidate(word: $0.name, meaning: $0.summary) }
+    case "store": return Completion.summaries(of: Store.all.map(\.name))
     default:
       guard let value = option.value else { return [] }
       return value.isFile ? nil : await candidates(value)
@@ -89,7 +99,7 @@ private struct CompletedDevice {
 
   /// The completions of a word in a usage line.
   func candidates(_ place: UsageLine.Placeholder) async -> [Completion.Candidate] {
-    var found = place.choices.map { Completion.Candidate(word: $0) }
+    var found = Completion.list(place.choices)
     for name in place.names {
       if let completing = store?.completing[name] {
         found += (try? await items(completing)) ?? []
@@ -103,7 +113,7 @@ private struct CompletedDevice {
 
   private func items(_ completing: Completing) async throws -> [Completion.Candidate] {
     switch completing {
-    case .fixed(let words): return words.map { Completion.Candidate(word: $0) }
+    case .fixed(let words): return Completion.list(words)
     case .opened(let items):
       guard let home, devices.contains(name) else { return [] }
       let session = try await Session(home, device: name, account: nil, waitAtMost: 0.1)
@@ -114,8 +124,9 @@ private struct CompletedDevice {
 
   /// The names of the devices.
   private var devices: [String] {
-    let folder = home.flatMap { try? $0.folder(ofDevice: "any") }?.deletingLastPathComponent()
-    let names = folder.flatMap { try? FileManager.default.contentsOfDirectory(atPath: $0.path) }
+    let names = home.flatMap {
+      try? FileManager.default.contentsOfDirectory(atPath: $0.devices.path)
+    }
     return (names ?? []).filter { !$0.hasPrefix(".") }.sorted()
   }
 
@@ -125,31 +136,19 @@ private struct CompletedDevice {
       guard let folder = try? home?.folder(ofDevice: device) else { return nil }
       return (try? DeviceSettings.file(in: folder).read())?.account
     }
-    return Set(names).sorted().map { Completion.Candidate(word: $0) }
+    return Completion.list(Set(names).sorted())
   }
 }
 
 extension ToolCommand {
   /// Prints the completion script of a shell.
   static let completion = ToolCommand(
-    "completion", summary: "print a completion script for bash, zsh or fish",
-    help: """
-      Usage: stores completion bash|zsh|fish
-
-      Prints a script. To use it now and in each new shell:
-
-        bash   echo 'source <(stores completion bash)' >> ~/.bashrc
-        zsh    echo 'source <(stores completion zsh)' >> ~/.zshrc
-        fish   stores completion fish > ~/.config/fish/completions/stores.fish
-
-      """,
-    usages: ["bash|zsh|fish"]
-  ) { arguments in
-    let shell = try arguments.word("the shell")
-    let script = try Completion.script(of: shell, for: "stores")
-    return { _ in
-      Output.write(script)
-      return 0
-    }
-  }
+    "completion",
+    Verb("bash|zsh|fish") { arguments in
+      let script = try Completion.script(of: arguments.word("the shell"), for: "stores")
+      return { _ in
+        Output.write(script)
+        return 0
+      }
+    })
 }

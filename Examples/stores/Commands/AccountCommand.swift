@@ -4,36 +4,16 @@ import Foundation
 extension ToolCommand {
   /// Shows or changes the account of the device.
   static let account = ToolCommand(
-    "account", summary: "which account the device uses; switch NAME, sign-out",
-    help: """
-      Usage: stores account [switch NAME | sign-out] [--force]
-
-      Without a verb, shows the account of the device. Before a device leaves an account, it sends
-      the pending changes; then all data of the account is removed from the device. If sending
-      fails, nothing is changed, unless --force discards the pending changes.
-
-      """,
-    usages: ["switch NAME [--force]", "sign-out [--force]"]
-  ) { arguments in
-    guard let verb = arguments.word() else {
-      return { invocation in
-        try await invocation.withSession { try $0.showAccount(invocation.output) }
-        return 0
-      }
-    }
-    guard ["switch", "sign-out"].contains(verb) else {
-      throw UsageError(
-        "account can't \(quoted(verb))" + suggestion(for: verb, of: ["switch", "sign-out"]))
-    }
-    let next = verb == "switch" ? try arguments.word("the account's name") : nil
-    let isForced = arguments.flag("force")
-    return { invocation in
-      try await invocation.withSession {
-        try await $0.changeAccount(to: next, isForced, invocation.output)
-      }
-      return 0
-    }
-  }
+    "account",
+    .inSession { try $0.showAccount($1) },
+    verbs: [
+      .inSession("switch NAME [--force]", .word("the account's name"), .flag("force")) {
+        try await $0.changeAccount(to: $2, isForced: $3, $1)
+      },
+      .inSession("sign-out [--force]", .flag("force")) {
+        try await $0.changeAccount(to: nil, isForced: $2, $1)
+      },
+    ])
 }
 
 extension Session {
@@ -49,7 +29,7 @@ extension Session {
   }
 
   fileprivate func changeAccount(
-    to next: String?, _ isForced: Bool, _ output: Output
+    to next: String?, isForced: Bool, _ output: Output
   ) async throws {
     if let next {
       try DeviceSettings.check(account: next)

@@ -4,27 +4,19 @@ import Foundation
 extension ToolCommand {
   /// Removes all data.
   static let reset = ToolCommand(
-    "reset", summary: "forget the server and all devices of the home folder",
-    help: """
-      Usage: stores reset [--force]
-
-      Removes the server and all devices of the home folder. Asks for confirmation on a terminal;
-      otherwise it needs --force. The data on an HTTP server stays there.
-
-      """,
-    usages: ["[--force]"]
-  ) { arguments in
-    let isForced = arguments.flag("force")
-    return { invocation in
-      try await invocation.home.reset(isForced: isForced, invocation.output)
-      return 0
-    }
-  }
+    "reset",
+    Verb("[--force]") { arguments in
+      let isForced = arguments.flag("force")
+      return { invocation in
+        try await invocation.home.reset(isForced: isForced, invocation.output)
+        return 0
+      }
+    })
 }
 
 extension Home {
   /// Removes all files of the tool; without `isForced` it asks on a terminal.
-  func reset(isForced: Bool, _ output: Output) async throws {
+  fileprivate func reset(isForced: Bool, _ output: Output) async throws {
     let names = existingContent
     guard !names.isEmpty else {
       try output.result(["removed": [String]()], "there is nothing to remove in \(url.path)")
@@ -42,15 +34,7 @@ extension Home {
     // Waits for all commands that use the home, and blocks new ones.
     let lock = try await Self.lock(item("lock"), .exclusive, what: "the home folder")
     defer { withExtendedLifetime(lock) {} }
-    for name in names {
-      do {
-        try FileManager.default.removeItem(at: item(name))
-      } catch CocoaError.fileNoSuchFile {
-        continue
-      } catch {
-        throw ToolError("cannot remove \(item(name).path): \(error.localizedDescription)")
-      }
-    }
+    for name in names { try removeFile(item(name)) }
     try output.result(
       ["removed": names], "removed the server and all devices")
   }

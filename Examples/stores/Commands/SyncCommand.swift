@@ -4,25 +4,12 @@ import Foundation
 extension ToolCommand {
   /// Syncs all stores.
   static let sync = ToolCommand(
-    "sync", summary: "sync all stores now",
-    help: """
-      Usage: stores sync
-
-      Fetches and sends now, in every store. If a store can't be synced, the others are synced
-      nevertheless.
-
-      """
-  ) { _ in
-    { invocation in
-      try await invocation.withSession { try await $0.syncAll(invocation.output) }
-      return 0
-    }
-  }
+    "sync", .inSession { try await $0.syncAll($1) })
 }
 
 extension Session {
   /// Syncs all stores, then throws the first error, if there was one.
-  func syncAll(_ output: Output) async throws {
+  fileprivate func syncAll(_ output: Output) async throws {
     try await device.connect()
     var document: Document = [:]
     var lines: [String] = []

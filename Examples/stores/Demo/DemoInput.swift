@@ -18,19 +18,15 @@ struct DemoInput {
   /// Searches for the repository from the current directory upwards, else generates files in
   /// `folder`.
   init(orGenerateIn folder: URL) throws {
-    if let root = Self.repository() {
-      let found = try TextFiles(in: root, endings: ["md", "swift"])
-      files = found.files
-      origin = "this repository, \(root.path)"
-      let samples = root.appendingPathComponent(
-        "Examples/GameResultStore/Samples/share-texts.txt")
-      shareTexts = (try? readText(samples.path)) ?? Self.fewShareTexts
-    } else {
-      try Self.generateFiles(in: folder)
-      files = try TextFiles(in: folder, endings: ["md", "swift"]).files
-      origin = "generated files in \(folder.path)"
-      shareTexts = Self.fewShareTexts
-    }
+    let root = Self.repository()
+    if root == nil { try Self.generateFiles(in: folder) }
+    files = try TextFiles(in: root ?? folder, endings: ["md", "swift"]).files
+    origin = root.map { "this repository, \($0.path)" } ?? "generated files in \(folder.path)"
+    let samples = root?.appendingPathComponent(
+      "Examples/GameResultStore/Samples/share-texts.txt")
+    shareTexts =
+      samples.flatMap { try? readText($0.path) }
+      ?? String(decoding: PackageResources.share_texts_txt, as: UTF8.self)
     copied = Self.lines(files)
   }
 
@@ -76,39 +72,4 @@ struct DemoInput {
         .write(to: folder.appendingPathComponent(name))
     }
   }
-
-  /// A result of each of six games, used without the repository's samples.
-  private static let fewShareTexts = """
-    Wordle 1,956 2/6*
-
-    ⬛🟨🟩🟨🟩
-    🟩🟩🟩🟩🟩
-
-    Connections
-    Puzzle #1,235
-    🟪🟪🟪🟪
-    🟩🟩🟩🟩
-    🟦🟦🟦🟦
-    🟨🟨🟨🟨
-
-    Strands #970
-    “It’s a wrap!”
-    🔵🔵🔵🔵
-    🟡🔵
-
-    #Tradle #1702 X/6
-    🟩🟨⬜⬜⬜
-    🟩🟨⬜⬜⬜
-    🟩🟩🟨⬜⬜
-    🟩🟩🟨⬜⬜
-    🟩🟩🟩⬜⬜
-    🟩🟩🟩🟨⬜
-
-    Framed #1695
-    🎥 🟥 🟥 🟩 ⬛ ⬛ ⬛
-
-    https://framed.wtf
-
-    I solved the 11/2/2026 New York Times Mini Crossword in 2:05!
-    """
 }

@@ -1,22 +1,11 @@
 import CommandLineKit
 import Foundation
 
-/// The result of the demo, as `--json` shows it.
-struct DemoEnding: Encodable {
-  var devices: Int
-  /// The number of anna's items, by their noun.
-  var items: [String: Int]
-  var differences: [String]
-  var failures: [String]
-  var seconds: Double
-
-  /// Whether all conditions held and nothing differs.
-  var isGood: Bool { differences.isEmpty && failures.isEmpty }
-}
-
 extension DemoStage {
-  /// Syncs everything, then compares all devices of each account with the server.
-  mutating func end(seconds: () -> Double) async throws -> (DemoEnding, words: String) {
+  /// Syncs everything, compares all devices of each account with the server, and prints the result.
+  ///
+  /// - Returns: the exit code: 0 if all conditions held and nothing differs.
+  mutating func end(since start: ContinuousClock.Instant) async throws -> CInt {
     begin("Everything against everything, byte for byte")
     let phone = try await phone()
     _ = try await desk()
@@ -29,18 +18,14 @@ extension DemoStage {
       let server = try await held(by: account)
       for type in Store.apps(of: stores) {
         let held = server[type.name] ?? RecordTable()
-        var found: [String] = []
-        var counts: [String] = []
-        for device in own {
-          let table = device.seen[type.name] ?? RecordTable()
-          counts.append("\(device.name) \(table.rows.count)")
-          found += table.differences(held).map { "\($0) on the \(device.name)" }
+        let tables = own.map { (device: $0.name, table: $0.seen[type.name] ?? RecordTable()) }
+        let found = tables.flatMap { device, table in
+          table.differences(held).map { "\($0) on the \(device)" }
         }
         differences += found
         // An account that does not use the app has no data anywhere.
-        if held.rows.isEmpty, own.allSatisfy({ $0.seen[type.name]?.rows.isEmpty != false }) {
-          continue
-        }
+        if held.rows.isEmpty, tables.allSatisfy(\.table.rows.isEmpty) { continue }
+        let counts = tables.map { "\($0.device) \($0.table.rows.count)" }
         rows.append([
           .init(type.name), .init(account), .init(counts.joined(separator: ", ")),
           "\(held.rows.count)", .init("\(found.count)", found.isEmpty ? .green : .red),
@@ -54,17 +39,20 @@ extension DemoStage {
           .init("on the server", .number, isDetail: true), .init("differences", .number),
         ], rows))
     let inventory = phone.apps.flatMap(\.inventory)
-    let ending = DemoEnding(
-      devices: devices.count,
-      items: Dictionary(inventory.map { ($0.noun, $0.count) }, uniquingKeysWith: +),
-      differences: differences, failures: failures, seconds: (seconds() * 100).rounded() / 100)
-    tell("all of this took \(ending.seconds) s")
+    let seconds = hundredths(since: start)
+    tell("all of this took \(seconds) s")
     let parts = [count(devices.count, "device")] + inventory.map { count($0.count, $0.noun) }
-    for device in devices { try await close(device.name) }
     let words = "converged: \(parts.joined(separator: ", ")), \(differences.count) differences"
-    return (
-      ending, "\n" + (output.terminal.width.map { FittedText.lines(words, width: $0) } ?? words)
-    )
+    let document: Document = [
+      "devices": devices.count, "differences": differences, "failures": failures,
+      "seconds": seconds,
+      "items": Dictionary(inventory.map { ($0.noun, $0.count) }, uniquingKeysWith: +),
+    ]
+    for device in devices { try await close(device.name) }
+    for difference in differences.prefix(20) { output.note("differs: \(difference)") }
+    for failure in failures { output.note("did not hold: \(failure)") }
+    try output.result(document, "\n" + fitted(words))
+    return differences.isEmpty && failures.isEmpty ? 0 : 1
   }
 
   /// The data of an account on the server, by app: its records, or for an app without record types
@@ -101,7 +89,7 @@ extension DemoStage {
       "before: \(before.inMemory) of \(annas.count) traces of anna in memory, "
         + "\(before.inFiles) in \(before.files) files")
     check(before.inMemory == annas.count && before.inFiles > 0, "the search finds anna's traces")
-    try await desk.link.device.signIn(as: "carl")
+    try await desk.link.signIn(as: "carl")
     try await desk.sync()
     let after = try annas.search(desk)
     tell(
@@ -114,7 +102,7 @@ extension DemoStage {
     let names = stores.map(\.name).joined(separator: ", ")
     tell("carl adds something of his own (\(names)), and syncs")
     check(carls.count > 0 && desk.unsent == 0, "what carl added is sent")
-    try await desk.link.device.signIn(as: "anna")
+    try await desk.link.signIn(as: "anna")
     try await desk.sync()
     let left = try carls.search(desk)
     check(left.inMemory == 0 && left.inFiles == 0, "nothing of carl is left for anna")

@@ -58,7 +58,7 @@ extension DemoStage {
       notes(anna)["bread"] == "Flour, water, salt, time"
       && notes(anna)["cake"] == "Rhubarb"
     check(isThere, "anna has what ben wrote")
-    tell("ben edits a note and adds one; both are on anna's phone: \(isThere ? "yes" : "no")")
+    tell("ben edits a note and adds one; both are on anna's phone: \(yesOrNo(isThere))")
 
     try await anna.share { share in
       for person in share.participants where person.role != .owner { person.permission = .readOnly }

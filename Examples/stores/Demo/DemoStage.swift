@@ -6,7 +6,7 @@ import Foundation
 struct DemoStage {
   let place: Home
   let output: Output
-  let cloud: any WatchedCloud
+  let cloud: Cloud
   let stores: [Store]
 
   /// The input: files of this repository, or generated ones.
@@ -18,7 +18,7 @@ struct DemoStage {
   private var scene = 0
   private var running: [String: DemoDevice] = [:]
 
-  init(place: Home, _ cloud: any WatchedCloud, stores: [Store], output: Output) throws {
+  init(place: Home, _ cloud: Cloud, stores: [Store], output: Output) throws {
     self.place = place
     self.output = output
     self.cloud = cloud
@@ -34,6 +34,13 @@ struct DemoStage {
 
   /// The device of ben, another user, started if it is not running.
   mutating func tablet() async throws -> DemoDevice { try await device("tablet", of: "ben") }
+
+  /// An app on anna's phone and on her desk.
+  mutating func both<App: StoreApp>(
+    _ app: App.Type
+  ) async throws -> (phone: DemoApp<App>, desk: DemoApp<App>) {
+    (try await phone().with(app), try await desk().with(app))
+  }
 
   private mutating func device(_ name: String, of account: String) async throws -> DemoDevice {
     if let device = running[name] { return device }
@@ -62,9 +69,11 @@ struct DemoStage {
   }
 
   /// Prints a text, indented, in as many lines as the terminal needs.
-  func tell(_ line: String) {
-    let width = output.terminal.width
-    output.say(width.map { FittedText.lines("   \(line)", width: $0) } ?? "   \(line)")
+  func tell(_ line: String) { output.say(fitted("   \(line)")) }
+
+  /// A text in as many lines as the terminal needs.
+  func fitted(_ text: String) -> String {
+    output.terminal.width.map { FittedText.lines(text, width: $0) } ?? text
   }
 
   /// Prints a table, aligned on any output.
@@ -86,128 +95,61 @@ extension DemoStage {
   func measure(
     _ device: DemoDevice, _ body: () async throws -> Void
   ) async throws -> String {
-    let before = try await cloud.requestCount(of: device.name)
-    let clock = ContinuousClock()
-    let start = clock.now
+    let before = device.link.transport.requestCount
+    let start = ContinuousClock.now
     try await body()
-    let seconds = ((clock.now - start) / .seconds(1) * 100).rounded() / 100
-    let requests = try await cloud.requestCount(of: device.name) - before
-    return "\(count(requests, "request")), \(seconds) s"
+    let requests = device.link.transport.requestCount - before
+    return "\(count(requests, "request")), \(hundredths(since: start)) s"
   }
 
   /// Syncs an app on a device and prints the duration and the number of requests.
   ///
   /// - Parameter what: the beginning of the sentence, such as `sent 3 ideas`.
-  func sync<App: StoreApp>(
-    _ app: App.Type, on device: DemoDevice, _ what: (App) -> String
-  ) async throws {
-    let opened = try device.app(App.self)
-    let cost = try await output.following(opened) {
-      try await measure(device) { _ = try await opened.sync() }
+  func sync<App>(_ device: DemoApp<App>, _ what: (App) -> String) async throws {
+    let cost = try await output.following(device.app) {
+      try await measure(device.device) { _ = try await device.app.sync() }
     }
-    tell("\(what(opened)): \(cost)")
+    tell("\(what(device.app)): \(cost)")
+  }
+
+  /// Sends the items of one device to another, and prints how many there are on each.
+  func exchange<App>(
+    _ sender: DemoApp<App>, _ receiver: DemoApp<App>, _ items: (App) -> String
+  ) async throws {
+    try await sync(sender) { "sent \(items($0))" }
+    try await sync(receiver) { "received \(items($0))" }
   }
 
   /// Syncs an app on some devices in turn, twice, so that changes reach all of them.
-  func settle<App: StoreApp>(_ app: App.Type, _ devices: [DemoDevice]) async throws {
+  func settle<App>(_ devices: DemoApp<App>...) async throws {
     for _ in 0..<2 {
-      for device in devices { _ = try await device.app(App.self).sync() }
+      for device in devices { _ = try await device.app.sync() }
     }
   }
 
   /// Checks that the content of an app is equal to the byte on two devices.
-  mutating func compare<App: StoreApp>(
-    _ app: App.Type, _ first: DemoDevice, _ second: DemoDevice
-  ) throws {
-    let tables = (try first.app(App.self).seen, try second.app(App.self).seen)
-    let same = tables.0 == tables.1
-    check(same, "\(App.name) is the same on the \(first.name) and the \(second.name)")
-    tell("the same as on the \(first.name), to the byte: \(same ? "yes" : "no")")
+  mutating func compare<App>(_ first: DemoApp<App>, _ second: DemoApp<App>) {
+    let same = first.app.seen == second.app.seen
+    let (name, other) = (first.device.name, second.device.name)
+    check(same, "\(App.name) is the same on the \(name) and the \(other)")
+    tell("the same as on the \(name), to the byte: \(yesOrNo(same))")
   }
 
   /// Disconnects some devices while `body` runs.
-  func offline<Result>(
-    _ devices: [DemoDevice], _ body: () async throws -> Result
+  func offline<App, Result>(
+    _ devices: DemoApp<App>..., while body: () async throws -> Result
   ) async throws -> Result {
-    for device in devices { device.setOnline(false) }
-    defer { for device in devices { device.setOnline(true) } }
+    let transports = devices.map(\.device.link.transport)
+    for transport in transports { transport.setOnline(false) }
+    defer { for transport in transports { transport.setOnline(true) } }
     return try await body()
   }
 }
 
-/// A store's part of the demo.
-///
-/// After the acts, the demo changes the account of a device, searches it for remaining data, syncs
-/// all devices, and compares them with the server.
-struct DemoAct: Sendable {
-  /// Runs the act: numbered scenes, each begun with ``DemoStage/begin(_:)``.
-  ///
-  /// It leaves the devices that it uses online and running.
-  var play: @Sendable (inout DemoStage) async throws -> Void
+/// `yes` or `no`.
+func yesOrNo(_ isTrue: Bool) -> String { isTrue ? "yes" : "no" }
 
-  /// Adds one item called `name` for the account of the device.
-  var addItem: @Sendable (_ name: String, DemoDevice) async throws -> Void
-}
-
-/// One device of the demo: a session that stays open, and its started apps.
-struct DemoDevice: Sendable {
-  let name: String
-  let account: String
-  let session: Session
-  let link: LinkedDevice
-  let apps: [any StoreApp]
-
-  /// Starts the device called `name`, signed in as `account`, with the apps of some stores.
-  init(
-    _ home: Home, _ cloud: some Cloud, _ name: String, account: String, stores: [Store]
-  ) async throws {
-    self.name = name
-    self.account = account
-    session = try await Session(home, device: name, account: account, cloud: cloud)
-    link = try session.device.link()
-    apps = try session.apps(of: stores)
-    for app in apps { try await app.start() }
-  }
-
-  /// One of its apps.
-  ///
-  /// - Throws: `ToolError` if the demo runs without it.
-  func app<App: StoreApp>(_ type: App.Type) throws -> App {
-    guard let app = apps.lazy.compactMap({ $0 as? App }).first else {
-      throw ToolError("this demo has no \(App.name)")
-    }
-    return app
-  }
-
-  /// Connects the device to the network, or disconnects it.
-  func setOnline(_ isOnline: Bool) { link.device.setOnline(isOnline) }
-
-  /// The number of changes of all apps that wait to be sent.
-  var unsent: Int { apps.reduce(0) { $0 + $1.unsent } }
-
-  /// Syncs all apps.
-  ///
-  /// - Throws: the error of the first app that fails.
-  func sync() async throws {
-    for app in apps { _ = try await app.sync() }
-  }
-
-  /// Stops the apps.
-  func close() async throws {
-    for app in apps { try await app.stop() }
-  }
-
-  /// The content of each app, by the app's name.
-  var seen: [String: RecordTable] {
-    Dictionary(uniqueKeysWithValues: apps.map { (type(of: $0).name, $0.seen) })
-  }
-
-  /// The names and texts by which the user's data can be recognized, of all apps.
-  var traces: Traces {
-    apps.reduce(into: Traces(names: [], texts: [])) { all, app in
-      let traces = app.traces
-      all.names += traces.names
-      all.texts += traces.texts
-    }
-  }
+/// The seconds since `start`, rounded to two places.
+func hundredths(since start: ContinuousClock.Instant) -> Double {
+  ((ContinuousClock.now - start) / .seconds(1) * 100).rounded() / 100
 }

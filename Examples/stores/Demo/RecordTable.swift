@@ -54,8 +54,8 @@ struct RecordTable: Equatable {
 extension Cloud {
   /// All records of `account` on the server, fetched by a new device.
   func records(of account: String) async throws -> RecordTable {
-    let link = LinkedDevice(self, device: "auditor-of-\(account)", account: account)
-    let database = link.container.privateCloudDatabase
+    let auditor = device("auditor-of-\(account)", account: account)
+    let database = auditor.container.privateCloudDatabase
     var table = RecordTable()
     for zone in try await database.allRecordZones() where zone.zoneID != .default {
       var token: CKServerChangeToken?

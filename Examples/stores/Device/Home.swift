@@ -43,14 +43,6 @@ struct Home: Sendable {
     server = .home
   }
 
-  /// The server of the devices.
-  func cloud() throws -> any Cloud {
-    switch server {
-    case .home: try HomeCloud(self)
-    case .web(let address): WebCloud(address: address)
-    }
-  }
-
   /// The file of the home's own server.
   var serverPath: String { url.appendingPathComponent("server.sqlite").path }
 
@@ -83,6 +75,14 @@ struct Home: Sendable {
       waitAtMost: seconds, waiting: waiting)
   }
 
+  /// The folder with a folder for each device of the server.
+  var devices: URL {
+    switch server {
+    case .home: item("devices")
+    case .web(let address): item("\(Self.servers)/\(address.folderName)/devices")
+    }
+  }
+
   /// The folder of the device called `name`.
   func folder(ofDevice name: String) throws(ToolError) -> URL {
     let allowed = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")
@@ -93,12 +93,7 @@ struct Home: Sendable {
         "\(quoted(name)) is not a valid device name: use up to 64 letters, digits, - _ and dots, "
           + "with no dot in front")
     }
-    let place =
-      switch server {
-      case .home: item("devices")
-      case .web(let address): item("\(Self.servers)/\(address.folderName)/devices")
-      }
-    return place.appendingPathComponent(name, isDirectory: true)
+    return devices.appendingPathComponent(name, isDirectory: true)
   }
 }
 
@@ -109,5 +104,16 @@ func makeFolder(_ url: URL) throws(ToolError) {
       at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
   } catch {
     throw ToolError("cannot make the folder \(url.path): \(error.localizedDescription)")
+  }
+}
+
+/// Removes the file or folder at `url` if it exists.
+func removeFile(_ url: URL) throws(ToolError) {
+  do {
+    try FileManager.default.removeItem(at: url)
+  } catch CocoaError.fileNoSuchFile {
+    return
+  } catch {
+    throw ToolError("cannot remove \(url.path): \(error.localizedDescription)")
   }
 }

@@ -24,7 +24,7 @@ final class Session: Sendable {
   ///   - waiting: receives a message if there is something to wait for.
   /// - Throws: `ToolError` or `FileError`; nothing is changed then.
   init(
-    _ home: Home, device name: String, account: String?, cloud: (any Cloud)? = nil,
+    _ home: Home, device name: String, account: String?, cloud: Cloud? = nil,
     waitAtMost seconds: Double = 30, waiting: @Sendable (String) -> Void = { _ in }
   ) async throws {
     let folder = try home.folder(ofDevice: name)
@@ -52,7 +52,7 @@ final class Session: Sendable {
       try file.write(settings)
     }
     if settings.isLeaving {
-      try Self.removeData(folder)
+      try removeFile(Self.data(in: folder))
       settings.isLeaving = false
       try file.write(settings)
     }
@@ -63,11 +63,16 @@ final class Session: Sendable {
   /// The account that is signed in, if any.
   var account: String? { device.account }
 
+  /// The folder of the apps' data in the folder of a device.
+  private static func data(in folder: URL) -> URL {
+    folder.appendingPathComponent("data", isDirectory: true)
+  }
+
   /// One of the apps, opened at the first use.
   func app<App: StoreApp>(_ type: App.Type) throws -> App {
     let app = try opened.withLock { opened throws -> any StoreApp in
       if let app = opened[App.name] { return app }
-      let directory = device.folder.appendingPathComponent("data/\(App.name)", isDirectory: true)
+      let directory = Self.data(in: device.folder).appendingPathComponent(App.name)
       let app = try App(AppPlace(directory: directory, device: device))
       opened[App.name] = app
       return app
@@ -101,18 +106,8 @@ final class Session: Sendable {
     let folder = device.folder
     let file = DeviceSettings.file(in: folder)
     try file.write(DeviceSettings(account: account, isLeaving: true))
-    try Self.removeData(folder)
+    try removeFile(Self.data(in: folder))
     try file.write(DeviceSettings(account: account))
-  }
-
-  private static func removeData(_ folder: URL) throws {
-    let data = folder.appendingPathComponent("data", isDirectory: true)
-    guard FileManager.default.fileExists(atPath: data.path) else { return }
-    do {
-      try FileManager.default.removeItem(at: data)
-    } catch {
-      throw ToolError("cannot remove \(data.path): \(error.localizedDescription)")
-    }
   }
 }
 
@@ -152,13 +147,13 @@ final class ConnectedDevice: Sendable {
   /// The account when the device was opened, if one was signed in.
   let account: String?
 
-  private let cloud: (any Cloud)?
-  private let opened = Mutex<LinkedDevice?>(nil)
+  private let cloud: Cloud?
+  private let opened = Mutex<CloudDevice?>(nil)
 
   /// A device of `home`.
   ///
   /// - Parameter cloud: the server if it is already open, else the home's is used.
-  init(_ home: Home, name: String, account: String?, folder: URL, cloud: (any Cloud)?) {
+  init(_ home: Home, name: String, account: String?, folder: URL, cloud: Cloud?) {
     self.home = home
     self.name = name
     self.account = account
@@ -167,10 +162,10 @@ final class ConnectedDevice: Sendable {
   }
 
   /// The connection to the server, as this device and its account; sends no request.
-  func link() throws -> LinkedDevice {
-    try opened.withLock { opened throws -> LinkedDevice in
+  func link() throws -> CloudDevice {
+    try opened.withLock { opened throws -> CloudDevice in
       if let opened { return opened }
-      let link = LinkedDevice(try cloud ?? home.cloud(), device: name, account: account)
+      let link = try (cloud ?? Cloud(home)).device(name, account: account)
       opened = link
       return link
     }

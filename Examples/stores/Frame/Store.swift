@@ -1,23 +1,19 @@
 import CommandLineKit
 
-/// The description of a store, from which the tool derives help, options, sync, watch and demo.
+/// The description of a store, from which the tool derives sync, watch and demo.
+///
+/// `help.txt` describes its verbs, which have the options and the order that it gives them.
 ///
 /// README.md describes how to add one.
 struct Store: Sendable {
   /// The name on the command line.
   let name: String
 
-  /// The summary in the help, at most 60 letters.
-  let summary: String
-
   /// The app that stores and syncs its items; several stores may share one.
   let app: any StoreApp.Type
 
   /// The verbs, in the order of the help.
   let verbs: [Verb]
-
-  /// The text below the verbs in the help.
-  let notes: String
 
   /// The store's part of the demo.
   let act: DemoAct
@@ -38,17 +34,22 @@ struct Store: Sendable {
   ///   - watching: what `watch` shows.
   ///   - completing: completions; unless given, an `ID` is completed from the items of `watch`.
   init<App: StoreApp>(
-    _ name: String, summary: String, notes: String = "", watching: Watching<App>,
-    completing: [String: Completing] = [:], act: DemoAct, @ListBuilder<Verb> verbs: () -> [Verb]
+    _ name: String, watching: Watching<App>, completing: [String: Completing] = [:], act: DemoAct,
+    @ListBuilder<Verb> verbs: () -> [Verb]
   ) {
     self.name = name
-    self.summary = summary
-    self.notes = notes
     self.act = act
     app = App.self
     var verbs = verbs().map { $0.name == watching.listVerb ? $0.watched(watching) : $0 }
     if !verbs.contains(where: { $0.name == "sync" }) { verbs.append(Verbs<App>().sync()) }
-    self.verbs = verbs + [.watch(watching)]
+    verbs.append(.watch(watching))
+    let entries = Help.entries(name)
+    precondition(
+      entries.map(\.name).sorted() == verbs.map(\.name).sorted(),
+      "help.txt does not describe the verbs of \(name)")
+    self.verbs = entries.flatMap { entry in
+      verbs.filter { $0.name == entry.name }.map { $0.described(by: entry) }
+    }
     let ids = Completing(App.self) { app in
       try watching.items(app).map { ($0.id, $0.row.words) }
     }

@@ -2,7 +2,6 @@ import CloudSync
 import CommandLineKit
 import Foundation
 import SyncSupport
-import Synchronization
 
 /// The data of one app on a device: one folder with one or more stores.
 ///
@@ -97,6 +96,13 @@ struct SyncReport: Sendable {
     self.words = words
   }
 
+  /// A status made of facts: each is a field for `--json`, and a line of text if it has one.
+  init(_ facts: [(name: String, value: (any Encodable & Sendable)?, line: String?)]) {
+    document = [:]
+    for fact in facts { document[fact.name] = fact.value }
+    words = facts.compactMap(\.line).joined(separator: "\n")
+  }
+
   /// The report of a sync of a ``SyncedStore``: what changed in `activity` since `before`.
   init(
     _ store: String, _ activity: SyncedStore.Activity, since before: SyncedStore.Activity,
@@ -157,46 +163,29 @@ extension ToolError {
 /// The line of a status about the last sync.
 func lastSyncLine(_ date: Date?) -> String { "last sync: \(date.map(timestamp) ?? "never")" }
 
-/// The progress of a running sync: the changes sent or the items received, whichever changed last.
-///
-/// The number of changes to send is known at the start, the number of items to receive is not.
-private final class SyncProgress<App: StoreApp>: Sendable {
-  private let app: App
-  private let start: (unsent: Int, items: Int)
-  private let last: Mutex<(unsent: Int, items: Int, line: ProgressLine)>
-
-  init(_ app: App) {
-    self.app = app
-    start = (app.unsent, app.itemCount)
-    let line = ProgressLine("syncing \(App.name)", "item", done: nil)
-    last = Mutex((start.unsent, start.items, line))
-  }
-
-  var line: ProgressLine {
-    let (unsent, items) = (app.unsent, app.itemCount)
-    return last.withLock { last in
-      if unsent < last.unsent {
-        last.line = ProgressLine(
-          "\(App.name): sent", "change", done: start.unsent - unsent, of: start.unsent)
-      } else if items > last.items {
-        last.line = ProgressLine("\(App.name): received", "item", done: items - start.items)
-      }
-      (last.unsent, last.items) = (unsent, items)
-      return last.line
-    }
-  }
-}
-
 extension Output {
-  /// Shows the progress of a sync of `app` while `body` runs.
+  /// Shows the progress of a sync of `app` while `body` runs: the changes sent or the items
+  /// received, whichever changed last.
+  ///
+  /// The number of changes to send is known at the start, the number of items to receive is not.
   func following<App: StoreApp, Result>(
     _ app: App, while body: () async throws -> Result
   ) async throws -> Result {
     guard let bar = progressBar() else { return try await body() }
-    let progress = SyncProgress(app)
+    let start = (unsent: app.unsent, items: app.itemCount)
     let drawing = Task {
+      var last = start
+      var line = ProgressLine("syncing \(App.name)", "item", done: nil)
       while !Task.isCancelled {
-        bar.show(progress.line)
+        let now = (unsent: app.unsent, items: app.itemCount)
+        if now.unsent < last.unsent {
+          let sent = start.unsent - now.unsent
+          line = ProgressLine("\(App.name): sent", "change", done: sent, of: start.unsent)
+        } else if now.items > last.items {
+          line = ProgressLine("\(App.name): received", "item", done: now.items - start.items)
+        }
+        last = now
+        bar.show(line)
         do { try await Task.sleep(for: .milliseconds(100)) } catch { return }
       }
     }

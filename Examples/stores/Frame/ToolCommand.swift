@@ -2,70 +2,40 @@ import CommandLineKit
 
 /// The first word of a command line: a store, or a command for all stores.
 struct ToolCommand: Sendable {
-  /// Runs the command after its command line was read; returns the exit code.
-  typealias Action = @Sendable (Invocation) async throws -> CInt
-
   /// The word.
   let name: String
 
-  /// The word and its arguments in the overview of the help.
-  let title: String
+  /// The verbs that may follow the word.
+  let verbs: [Verb]
 
-  /// The description in the overview.
-  let summary: String
-
-  /// The help about the command.
-  let help: String
-
-  /// The usage lines, without the word.
-  let usages: [UsageLine]
-
-  /// Reads the words and options after the word.
-  let parse: @Sendable (inout Arguments) throws -> Action
+  /// The command without a verb; `nil` if it needs one.
+  let alone: Verb?
 
   /// A command for all stores.
-  init(
-    _ name: String, summary: String, help: String, usages: [String] = [],
-    parse: @escaping @Sendable (inout Arguments) throws -> Action
-  ) {
+  init(_ name: String, _ alone: Verb, verbs: [Verb] = []) {
     self.name = name
-    title = name
-    self.summary = summary
-    self.help = help
-    self.usages = usages.map { UsageLine($0) }
-    self.parse = parse
+    self.alone = alone
+    self.verbs = verbs
   }
 
   /// The command of a store.
   init(_ store: Store) {
     name = store.name
-    title = "\(store.name) VERB"
-    summary = store.summary
-    help = Help.text(store)
-    usages = store.verbs.map(\.usage)
-    parse = { arguments in
-      let word = try arguments.word("a verb for \(store.name)")
-      guard let verb = store.verbs.first(where: { $0.name == word }) else {
-        throw UsageError(
-          "\(store.name) can't \(quoted(word))" + suggestion(for: word, of: store.verbs.map(\.name))
-        )
-      }
-      let action = try verb.parse(&arguments)
-      return { invocation in
-        try await action(invocation)
-        return 0
-      }
-    }
+    verbs = store.verbs
+    alone = nil
   }
 
   /// All commands, in the order of the help.
   static let all =
     Store.all.map { ToolCommand($0) } + [.sync, .account, .demo, .reset, .completion]
 
+  /// The usage lines, without the word.
+  var usages: [UsageLine] { ((alone.map { [$0] } ?? []) + verbs).map(\.usage) }
+
   /// Reads a command line after the options of every command.
   ///
   /// - Throws: `UsageError` for an invalid command line.
-  static func action(_ arguments: inout Arguments) throws -> Action {
+  static func action(_ arguments: inout Arguments) throws -> Verb.Action {
     let name = try arguments.word("a command")
     guard let command = all.first(where: { $0.name == name }) else {
       let names = all.map(\.name)
@@ -75,11 +45,22 @@ struct ToolCommand: Sendable {
           + names.dropLast().joined(separator: ", ") + " and \(names.last ?? "help")")
     }
     do {
-      let action = try command.parse(&arguments)
+      let action = try command.verb(&arguments).parse(&arguments)
       try arguments.end()
       return action
     } catch let error as UsageError {
       throw UsageError(error.description, topic: name)
     }
+  }
+
+  /// Takes the verb from the command line.
+  private func verb(_ arguments: inout Arguments) throws(UsageError) -> Verb {
+    if let alone, verbs.isEmpty || arguments.nextWord == nil { return alone }
+    let word = try arguments.word("a verb for \(name)")
+    guard let verb = verbs.first(where: { $0.name == word }) else {
+      throw UsageError(
+        "\(name) can't \(quoted(word))" + suggestion(for: word, of: verbs.map(\.name)))
+    }
+    return verb
   }
 }

@@ -1,16 +1,16 @@
 import CommandLineKit
 import Foundation
 
-/// A command of a store.
+/// A verb of a store or of a command.
 struct Verb: Sendable {
-  /// Runs the command after its command line was read.
-  typealias Action = @Sendable (Invocation) async throws -> Void
+  /// Runs the verb after its command line was read; returns the exit code.
+  typealias Action = @Sendable (Invocation) async throws -> CInt
 
   /// The usage line; its first word is the verb's name.
-  let usage: UsageLine
+  private(set) var usage: UsageLine
 
-  /// The description in the help.
-  let summary: String
+  /// The first line of the description in the help.
+  private(set) var summary = ""
 
   /// Reads the words and options after the verb.
   let parse: @Sendable (inout Arguments) throws -> Action
@@ -19,21 +19,26 @@ struct Verb: Sendable {
   var name: String { String(usage.text.prefix { $0 != " " }) }
 
   /// A verb with its own parser; `parse` throws `UsageError`.
-  init(
-    _ usage: String, _ summary: String,
-    parse: @escaping @Sendable (inout Arguments) throws -> Action
-  ) {
+  ///
+  /// - Parameter usage: the usage line, or only the name for a verb of a store.
+  init(_ usage: String = "", parse: @escaping @Sendable (inout Arguments) throws -> Action) {
     self.usage = UsageLine(usage)
-    self.summary = summary
     self.parse = parse
+  }
+
+  /// The same verb as an entry of the help describes it.
+  func described(by entry: Help.Entry) -> Verb {
+    var verb = self
+    (verb.usage, verb.summary) = (entry.usage, entry.summary)
+    return verb
   }
 
   /// A verb that needs the session, such as for two apps.
   static func inSession<each Value: Sendable>(
-    _ usage: String, _ summary: String, _ parameters: repeat Parameter<each Value>,
+    _ usage: String = "", _ parameters: repeat Parameter<each Value>,
     run: @escaping @Sendable (Session, Output, repeat each Value) async throws -> Void
   ) -> Verb {
-    Verb(usage, summary) { arguments in
+    Verb(usage) { arguments in
       let values = (repeat try (each parameters).read(&arguments))
       return action { session, output in try await run(session, output, repeat each values) }
     }
@@ -45,15 +50,13 @@ struct Verb: Sendable {
   ) -> Action {
     { invocation in
       try await invocation.withSession { try await body($0, invocation.output) }
+      return 0
     }
   }
 
   /// The verb `watch`: keeps in sync and prints changes.
   static func watch<App: StoreApp>(_ watching: Watching<App>) -> Verb {
-    Verb(
-      "watch",
-      "keep in sync and show what changes, until interrupted;\nwith --json one document a line"
-    ) { _ in
+    Verb("watch") { _ in
       { try await Watch(watching, $0).runUntilInterrupted() }
     }
   }
@@ -62,14 +65,14 @@ struct Verb: Sendable {
   ///
   /// Options that select items apply to the list only, not to the changes shown after it.
   func watched<App: StoreApp>(_ watching: Watching<App>) -> Verb {
-    Verb(
-      "\(usage.text) [--watch]", summary + ";\n--watch: then keep in sync and show what changes"
-    ) { arguments in
+    Verb(name) { arguments in
       let isWatched = arguments.flag("watch")
       let action = try parse(&arguments)
       guard isWatched else { return action }
       return { invocation in
-        try await Watch(watching, invocation).runUntilInterrupted { try await action(invocation) }
+        try await Watch(watching, invocation).runUntilInterrupted {
+          _ = try await action(invocation)
+        }
       }
     }
   }
@@ -93,13 +96,28 @@ struct Verbs<App: StoreApp>: Sendable {
   ///   - parameters: what it reads from the command line, in order.
   ///   - run: receives the opened app, the output, and the values of the parameters.
   func callAsFunction<each Value: Sendable>(
-    _ usage: String, _ summary: String, access: Access = .device,
+    _ name: String, access: Access = .device,
     _ parameters: repeat Parameter<each Value>,
     run: @escaping @Sendable (App, Output, repeat each Value) async throws -> Void
   ) -> Verb {
-    Verb(usage, summary) { arguments in
+    Verb(name) { arguments in
       let values = (repeat try (each parameters).read(&arguments))
       return action(access) { app, output in try await run(app, output, repeat each values) }
+    }
+  }
+
+  /// A verb that runs on an item of the app, which the first word names.
+  func callAsFunction<Item: Sendable, each Value: Sendable>(
+    _ name: String, access: Access = .device, on item: NamedItem<App, Item>,
+    _ parameters: repeat Parameter<each Value>,
+    run: @escaping @Sendable (App, Output, Item, repeat each Value) async throws -> Void
+  ) -> Verb {
+    Verb(name) { arguments in
+      let word = try arguments.word(item.what)
+      let values = (repeat try (each parameters).read(&arguments))
+      return action(access) { app, output in
+        try await run(app, output, try item.find(app, word), repeat each values)
+      }
     }
   }
 
@@ -123,17 +141,13 @@ struct Verbs<App: StoreApp>: Sendable {
   }
 
   /// The verb `sync`.
-  func sync() -> Verb { Verb("sync", "fetch and send now") { _ in syncNow } }
+  func sync() -> Verb { Verb("sync") { _ in syncNow } }
 
   /// The verb `sync [on|off]`, for a store whose sync the user can turn off.
-  func sync(
-    _ summary: String, turn: @escaping @Sendable (App, Bool) async throws -> Void
-  ) -> Verb {
-    Verb("sync [on|off]", summary) { arguments in
+  func sync(turn: @escaping @Sendable (App, Bool) async throws -> Void) -> Verb {
+    Verb("sync") { arguments in
       guard let word = arguments.word() else { return syncNow }
-      guard let isOn = ["on": true, "off": false][word] else {
-        throw UsageError("sync is turned on or off, not \(quoted(word))")
-      }
+      let isOn = try checked(word, "sync is turned on or off") { ["on": true, "off": false][$0] }
       return action { app, output in
         try await turn(app, isOn)
         try output.result(["sync": isOn], "sync is \(word)")
@@ -143,19 +157,16 @@ struct Verbs<App: StoreApp>: Sendable {
 
   private var syncNow: Verb.Action {
     Verb.action { session, output in
-      let report = try await session.sync(App.self, showingOn: output)
-      try output.result(report.document, report.words)
+      try output.result(await session.sync(App.self, showingOn: output))
     }
   }
 
   /// The verb `status`, which prints what `report` returns.
   func status(
-    _ summary: String, access: Access = .device,
-    report: @escaping @Sendable (App) async -> SyncReport
+    access: Access = .device, report: @escaping @Sendable (App) async -> SyncReport
   ) -> Verb {
-    self("status", summary, access: access) { app, output in
-      let report = await report(app)
-      try output.result(report.document, report.words)
+    self("status", access: access) { app, output in
+      try output.result(await report(app))
     }
   }
 }
@@ -163,29 +174,4 @@ struct Verbs<App: StoreApp>: Sendable {
 /// Builds a list from its elements, one after another.
 @resultBuilder enum ListBuilder<Element> {
   static func buildBlock(_ elements: Element...) -> [Element] { elements }
-}
-
-/// The one item whose ID starts with `prefix`.
-///
-/// - Throws: `ToolError` if there is none, or more than one.
-func find<Item>(
-  _ prefix: String, in items: [Item], _ what: String, id: (Item) -> String
-) throws(ToolError) -> Item {
-  let wanted = prefix.uppercased()
-  let found = wanted.isEmpty ? [] : items.filter { id($0).hasPrefix(wanted) }
-  guard let item = found.first else {
-    throw ToolError("there is no \(what) with the ID \(quoted(prefix))", code: ExitCode.unknownName)
-  }
-  guard found.count == 1 else {
-    throw ToolError(
-      "\(quoted(prefix)) is the beginning of \(found.count) \(what) IDs; give more of it")
-  }
-  return item
-}
-
-/// The one item whose ID starts with `prefix`.
-func find<Item: Identifiable<UUID>>(
-  _ prefix: String, in items: [Item], _ what: String
-) throws(ToolError) -> Item {
-  try find(prefix, in: items, what) { $0.id.uuidString }
 }

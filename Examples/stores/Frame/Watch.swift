@@ -10,9 +10,6 @@ struct Watch<App: StoreApp>: Sendable {
   private let watching: Watching<App>
   private let invocation: Invocation
 
-  /// The time between two looks at the device.
-  var interval = Duration.seconds(1)
-
   /// The maximum number of looks without a sync, since a push may be lost.
   private static var patience: Int { 30 }
 
@@ -24,6 +21,7 @@ struct Watch<App: StoreApp>: Sendable {
 
   /// The state between two looks.
   private struct Progress {
+    let news = News()
     var line: PushLine?
     var looksWithoutSync = Watch.patience
     var hasSynced = false
@@ -32,9 +30,10 @@ struct Watch<App: StoreApp>: Sendable {
   /// Watches until the user interrupts the program.
   ///
   /// - Parameter list: called after the first look, such as to print all items.
+  /// - Returns: the exit code 0.
   func runUntilInterrupted(
     first list: @escaping @Sendable () async throws -> Void = {}
-  ) async throws {
+  ) async throws -> CInt {
     let task = Task { try await run(first: list) }
     let sources = [SIGINT, SIGTERM].map { number in
       signal(number, SIG_IGN)
@@ -44,18 +43,17 @@ struct Watch<App: StoreApp>: Sendable {
       return source
     }
     defer { for source in sources { source.cancel() } }
-    do { try await task.value } catch is CancellationError { return }
+    do { try await task.value } catch is CancellationError {}
+    return 0
   }
 
   private func run(first list: () async throws -> Void) async throws {
     let output = invocation.output
-    let bell = Bell(every: interval)
     var progress = Progress()
     var known: [Watching<App>.Item]?
     var lastProblem: String?
-    bell.ring()
-    for await _ in bell.rings {
-      let (items, problem) = try await look(&progress, bell)
+    while true {
+      let (items, problem) = try await look(&progress)
       if let problem, problem != lastProblem { output.note(problem) }
       lastProblem = problem
       if let known {
@@ -68,11 +66,12 @@ struct Watch<App: StoreApp>: Sendable {
             + "interrupt to end")
       }
       known = items
+      try await progress.news.wait()
     }
   }
 
   private func look(
-    _ progress: inout Progress, _ bell: Bell
+    _ progress: inout Progress
   ) async throws -> (items: [Watching<App>.Item], problem: String?) {
     let session = try await Session(
       invocation.home, device: invocation.device, account: invocation.account)
@@ -80,7 +79,7 @@ struct Watch<App: StoreApp>: Sendable {
     defer { withExtendedLifetime(session) {} }
     let app = try session.app(App.self)
     do {
-      if try await isTimeToSync(session, app, &progress, bell) {
+      if try await isTimeToSync(session, app, &progress) {
         progress.looksWithoutSync = Watch.patience
         _ = try await session.sync(
           App.self, showingOn: progress.hasSynced ? nil : invocation.output)
@@ -95,7 +94,7 @@ struct Watch<App: StoreApp>: Sendable {
   }
 
   private func isTimeToSync(
-    _ session: Session, _ app: App, _ progress: inout Progress, _ bell: Bell
+    _ session: Session, _ app: App, _ progress: inout Progress
   ) async throws -> Bool {
     guard case .web(let address) = invocation.home.server else { return true }
     if progress.line?.account != session.account {
@@ -105,13 +104,12 @@ struct Watch<App: StoreApp>: Sendable {
         do {
           progress.line = try await PushLine(
             address, device: invocation.device, account: account,
-            subscriptions: watching.subscriptions
-          ) { [weak bell] in bell?.ring() }
+            subscriptions: watching.subscriptions, news: progress.news)
         } catch let error as CKError { throw address.refusal(error) }
       }
     }
     progress.looksWithoutSync += 1
-    return bell.takeNews() || app.unsent > 0 || progress.looksWithoutSync > Watch.patience
+    return progress.news.take() || app.unsent > 0 || progress.looksWithoutSync > Watch.patience
   }
 
   private func show(

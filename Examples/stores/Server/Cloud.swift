@@ -3,85 +3,84 @@ import CloudSync
 import CommandLineKit
 import LoopbackServer
 
-/// A server: in a file or over HTTP.
-protocol Cloud: Sendable {
-  /// The identifier of the stores' container.
-  var container: String { get }
-
-  /// The connection of the device called `name`, signed in as `account`, if any.
-  func device(_ name: String, account: String?) -> any CloudDevice
-}
-
-/// A server whose requests can be counted and which can inject faults.
-protocol WatchedCloud: Cloud {
-  /// The number of requests of the device called `name`.
-  func requestCount(of name: String) async throws -> Int
-
-  /// Drops the response to the next request of the device called `name` that modifies records.
-  func dropAnswer(to name: String) async throws
-
-  /// The reason why it can't inject faults; `nil` if it can.
-  var whyNoFaults: String? { get }
-}
-
-/// One device's connection to a server.
-protocol CloudDevice: Sendable {
-  /// The transport for containers.
-  var transport: any CloudTransport { get }
-
-  /// Connects the device to the network, or disconnects it.
-  func setOnline(_ isOnline: Bool)
-
-  /// Signs in as another account.
-  func signIn(as account: String) async throws
-}
-
-/// A device's connection and its container.
-struct LinkedDevice: Sendable {
-  let device: any CloudDevice
-  let container: CKContainer
-
-  /// The device called `name` of `cloud`.
-  init(_ cloud: any Cloud, device name: String, account: String?) {
-    device = cloud.device(name, account: account)
-    container = CKContainer(identifier: cloud.container, transport: device.transport)
+/// A server: in a file of a home folder, or over HTTP.
+struct Cloud: Sendable {
+  private enum Place {
+    case file(LoopbackServer)
+    case web(WebAddress)
   }
-}
 
-/// The server in a file of the home folder, which the tool's processes share.
-struct HomeCloud: WatchedCloud {
-  let server: LoopbackServer
-  let container = Session.container
+  /// The identifier of the stores' container.
+  let container: String
 
-  /// Opens the server in `home`, or creates it.
+  /// The reason why it can't drop responses; `nil` if it can.
+  let whyNoFaults: String?
+
+  private let place: Place
+
+  /// Opens the server of `home`, or creates its file.
   ///
   /// - Throws: `ToolError` if its file is damaged or can't be used; the file is not changed.
   init(_ home: Home) throws(ToolError) {
-    do {
-      server = try LoopbackServer(path: home.serverPath)
-      CrashPoint.prepare(server)
-    } catch {
-      throw ToolError("cannot open the server \(home.serverPath): \(error)")
+    switch home.server {
+    case .home:
+      do { place = .file(try LoopbackServer(path: home.serverPath)) } catch {
+        throw ToolError("cannot open the server \(home.serverPath): \(error)")
+      }
+      container = Session.container
+      whyNoFaults = nil
+    case .web(let address): self = Cloud(address)
     }
   }
 
-  func device(_ name: String, account: String?) -> any CloudDevice {
-    server.device(name, signedInAs: account)
+  /// The server at `address`.
+  init(_ address: WebAddress) {
+    place = .web(address)
+    container = address.onlyContainer ?? Session.container
+    whyNoFaults = nil
   }
 
-  func requestCount(of name: String) -> Int {
-    server.controls.requestCount(in: RequestScope(device: name))
+  /// The server at `address`, in a container of one demo only.
+  ///
+  /// - Throws: `ToolError` if the server can't be used for the demo.
+  init(forDemoAt address: WebAddress) async throws(ToolError) {
+    guard let control = address.control else {
+      throw ToolError(
+        "the demo signs in two accounts; that needs the server's control token: "
+          + "set \(Variable.controlToken), or give --control-token")
+    }
+    guard address.onlyContainer == nil else {
+      throw ToolError(
+        "the demo makes containers of its own, so it needs an API token that is good for all of "
+          + "them; start the server without --container")
+    }
+    place = .web(address)
+    let number = String(UInt32.random(in: 0...(.max)), radix: 16)
+    container = "\(Session.container).demo-\(number)"
+    do throws(CloudError) {
+      let isPossible = try await control.injectsFaults()
+      whyNoFaults = isPossible ? nil : "the server runs without --fault-control"
+    } catch {
+      throw address.refusal(error.code, error.message)
+    }
   }
 
-  func dropAnswer(to name: String) {
-    server.controls.dropAnswers(next: 1, in: RequestScope(kind: .modifyRecords, device: name))
+  /// The connection of the device called `name`, signed in as `account`, if any; sends no request.
+  func device(_ name: String, account: String?) -> CloudDevice {
+    switch place {
+    case .file(let server):
+      CloudDevice(server.device(name, signedInAs: account), container)
+    case .web(let address):
+      CloudDevice(address.transport(device: name, account: account), container, address.control)
+    }
   }
 
-  var whyNoFaults: String? { nil }
-}
-
-extension LoopbackDevice: CloudDevice {
-  var transport: any CloudTransport { self }
-
-  func setOnline(_ isOnline: Bool) { self.isOnline = isOnline }
+  /// Drops the response to the next request of the device called `name` that modifies records.
+  func dropAnswer(to name: String) async throws {
+    switch place {
+    case .file(let server):
+      server.controls.dropAnswers(next: 1, in: RequestScope(kind: .modifyRecords, device: name))
+    case .web(let address): try await address.control?.dropAnswer(to: name)
+    }
+  }
 }

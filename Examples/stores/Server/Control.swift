@@ -18,23 +18,6 @@ struct Control: Sendable {
     return status.faultControl
   }
 
-  /// A page of the server's request log.
-  struct Requests: Decodable {
-    /// An entry of the log.
-    struct Request: Decodable {
-      var device: String
-      var container: String
-    }
-
-    var requests: [Request]
-    var next: Int
-  }
-
-  /// The requests after the one with `number`.
-  func requests(after number: Int) async throws(CloudError) -> Requests {
-    try await call("requests?after=\(number)&limit=10000")
-  }
-
   /// Drops the response to the next request of `device` that modifies records.
   func dropAnswer(to device: String) async throws(CloudError) {
     struct Added: Decodable {}

@@ -11,7 +11,7 @@ final class PushLine: Sendable {
   /// The account whose pushes it receives.
   let account: String
 
-  private let device: any CloudDevice
+  private let device: CloudDevice
   private let observation: any SignalObservation
 
   /// Makes a subscription; the scope is that of its database.
@@ -32,68 +32,41 @@ final class PushLine: Sendable {
   /// The stores' engines save none, because they do not sync automatically.
   /// - Parameters:
   ///   - subscriptions: the subscriptions to save.
-  ///   - heard: called on any thread for each push, and when pushes may have been lost.
+  ///   - news: notes each push, and that pushes may have been lost.
   /// - Throws: `CKError` if the server can't be reached or refuses the token.
   init(
     _ address: WebAddress, device name: String, account: String,
-    subscriptions: [Subscription], heard: @escaping @Sendable () -> Void
+    subscriptions: [Subscription], news: News
   ) async throws {
-    let link = LinkedDevice(
-      WebCloud(address: address), device: "\(name) (watching)", account: account)
+    device = Cloud(address).device("\(name) (watching)", account: account)
     for make in subscriptions {
       let (scope, subscription) = make()
       let info = CKSubscription.NotificationInfo()
       info.shouldSendContentAvailable = true
       subscription.notificationInfo = info
-      _ = try await link.container.database(with: scope).save(subscription)
+      _ = try await device.container.database(with: scope).save(subscription)
     }
     self.account = account
-    device = link.device
-    observation = device.transport.observeSignals { _ in heard() }
+    observation = device.transport.observeSignals { [weak news] _ in news?.arrive() }
   }
 
   deinit { observation.stop() }
 }
 
-/// Wakes a task at intervals and when a push arrives.
-final class Bell: Sendable {
-  /// One element for each wake-up; several that are not awaited become one.
-  let rings: AsyncStream<Void>
+/// Whether a push arrived.
+final class News: Sendable {
+  private let isThere = Atomic(false)
 
-  private let continuation: AsyncStream<Void>.Continuation
-  private let isNews = Mutex(false)
-  private let ticker: Task<Void, Never>
-
-  /// A bell that rings every `interval` until it is released.
-  init(every interval: Duration) {
-    let (rings, continuation) = AsyncStream.makeStream(
-      of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    self.rings = rings
-    self.continuation = continuation
-    ticker = Task {
-      while !Task.isCancelled {
-        do { try await Task.sleep(for: interval) } catch { return }
-        continuation.yield()
-      }
-    }
-  }
-
-  deinit {
-    ticker.cancel()
-    continuation.finish()
-  }
-
-  /// Rings because a push arrived.
-  func ring() {
-    isNews.withLock { $0 = true }
-    continuation.yield()
-  }
+  /// Notes that a push arrived.
+  func arrive() { isThere.store(true, ordering: .relaxed) }
 
   /// Whether a push arrived since the last call.
-  func takeNews() -> Bool {
-    isNews.withLock { isNews in
-      defer { isNews = false }
-      return isNews
+  func take() -> Bool { isThere.exchange(false, ordering: .relaxed) }
+
+  /// Waits for one second, or less if a push arrives.
+  func wait() async throws {
+    for _ in 0..<10 where !isThere.load(ordering: .relaxed) {
+      try await Task.sleep(for: .milliseconds(100))
     }
   }
 }

@@ -1,6 +1,5 @@
 import CommandLineKit
 import Foundation
-import Records
 
 /// The server that the stores sync with.
 enum ServerAddress: Hashable, Sendable {
@@ -28,13 +27,14 @@ enum ServerAddress: Hashable, Sendable {
     }
     guard let text = options["server"] ?? variable(Variable.server) else {
       let tokens = ["api-token", "web-token", "control-token"]
-      if let given = tokens.first(where: { options[$0] != nil }) {
-        throw UsageError("--\(given) needs a server; give --server URL")
+      if let token = tokens.first(where: { options[$0] != nil }) {
+        throw UsageError("--\(token) needs a server; give --server URL")
       }
       return .home
     }
     let url = try Self.url(text, isOption: options["server"] != nil)
-    guard let api = options["api-token"] ?? variable(Variable.apiToken) else {
+    let given = options["api-token"] ?? variable(Variable.apiToken)
+    guard let api = try token(given, "API token") else {
       throw UsageError(
         "the API token is missing; set \(Variable.apiToken) to what cloudsync serve printed, or "
           + "give --api-token")
@@ -46,19 +46,15 @@ enum ServerAddress: Hashable, Sendable {
     if control == nil, web == nil {
       (control, web) = (variable(Variable.controlToken), variable(Variable.webToken))
     }
-    let credential: WebAddress.Credential
-    if let control {
-      credential = .controlToken(try checked(control, "control token"))
-    } else if let web {
-      credential = .webToken(try checked(web, "web token"))
-    } else {
+    if control == nil, web == nil {
       throw UsageError(
         "the token of the account is missing; set \(Variable.webToken) or "
           + "\(Variable.controlToken), or give --web-token or --control-token")
     }
     return .web(
       WebAddress(
-        url: url, apiToken: try checked(api, "API token"), credential: credential,
+        url: url, apiToken: api, controlToken: try token(control, "control token"),
+        webToken: try token(web, "web token"),
         account: variable(Variable.account), onlyContainer: variable(Variable.container)))
   }
 
@@ -78,48 +74,13 @@ enum ServerAddress: Hashable, Sendable {
     return url
   }
 
-  /// A token that can be sent in a header.
-  private static func checked(_ token: String, _ what: String) throws(UsageError) -> String {
-    guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+  /// A token that can be sent in a header, if it is given.
+  private static func token(_ text: String?, _ what: String) throws(UsageError) -> String? {
+    guard let text else { return nil }
+    guard !text.isEmpty, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
       throw UsageError("the \(what) is ASCII without blanks")
     }
-    return token
-  }
-}
-
-/// The address of an HTTP server, and the tokens for it.
-struct WebAddress: Hashable, Sendable {
-  /// The token that identifies the account.
-  enum Credential: Hashable, Sendable {
-    /// Signs in any account; only a loopback server has one.
-    case controlToken(String)
-    /// Belongs to one account.
-    case webToken(String)
-  }
-
-  var url: URL
-  var apiToken: String
-  var credential: Credential
-  /// The account a new device signs in as when the command line names none.
-  var account: String?
-  /// The only container the tokens are valid for; `nil` for all.
-  var onlyContainer: String?
-
-  /// The server's control interface; `nil` without its token.
-  var control: Control? {
-    if case .controlToken(let token) = credential { Control(url: url, token: token) } else { nil }
-  }
-
-  /// The name of the folder for this server's devices.
-  ///
-  /// It depends on the API token, which belongs to the server's content, not on the address, which
-  /// another server may get.
-  var folderName: String {
-    var hash = SHA256()
-    hash.update(Array(apiToken.utf8))
-    hash.update(Array((onlyContainer ?? "").utf8))
-    let digits = Array("0123456789abcdef")
-    return String(hash.digest().prefix(8).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+    return text
   }
 }
 

@@ -7,63 +7,52 @@ extension DemoAct {
   static let achievements = DemoAct { stage in
     try await stage.achieve()
   } addItem: { _, device in
-    try device.app(AchievementsApp.self).store.earn("comeback", 57_721)
+    try device.app(AchievementsApp.self).earn("comeback", 57_721)
   }
 }
 
 extension DemoStage {
   fileprivate mutating func achieve() async throws {
     begin("achievements: nothing leaves the phone, until anna says so")
-    let (phone, desk) = (try await phone(), try await desk())
-    let (onPhone, onDesk) = (
-      try phone.app(AchievementsApp.self), try desk.app(AchievementsApp.self)
-    )
-    try onPhone.store.earn("played", 212)
-    try onPhone.store.earn("streak", 31)
-    try onDesk.store.earn("played", 64)
-    try onDesk.store.earn("explorer", 13)
-    let quiet = try await measure(phone) { _ = try await onPhone.sync() }
+    let (phone, desk) = try await both(AchievementsApp.self)
+    let (onPhone, onDesk) = (phone.app.store, desk.app.store)
+    try phone.app.earn("played", 212)
+    try phone.app.earn("streak", 31)
+    try desk.app.earn("played", 64)
+    try desk.app.earn("explorer", 13)
+    let quiet = try await measure(phone.device) { _ = try await phone.app.sync() }
     tell("sync is off; asked to sync, the phone makes \(quiet)")
     check(quiet.hasPrefix("0 requests"), "nothing is asked of the server while sync is off")
-    for app in [onPhone, onDesk] { try app.store.setEnabled(true) }
-    try await sync(AchievementsApp.self, on: phone) {
+    for store in [onPhone, onDesk] { try store.setEnabled(true) }
+    try await sync(phone) {
       "anna turns it on; the phone sent \(count($0.store.stored.count, "achievement"))"
     }
-    try await sync(AchievementsApp.self, on: desk) {
+    try await sync(desk) {
       "the desk merged what both had: \(count($0.store.stored.count, "achievement"))"
     }
-    try await settle(AchievementsApp.self, [phone, desk])
-    check(onDesk.store.progress("played") == 212, "the higher progress stays")
+    try await settle(phone, desk)
+    check(onDesk.progress("played") == 212, "the higher progress stays")
 
     begin("achievements: progress on both without a network")
-    try await offline([phone, desk]) {
-      try onPhone.store.earn("streak", 102)
-      try onDesk.store.earn("streak", 45)
-      try onDesk.store.earn("perfect", 11)
+    try await offline(phone, desk) {
+      try phone.app.earn("streak", 102)
+      try desk.app.earn("streak", 45)
+      try desk.app.earn("perfect", 11)
     }
-    try await settle(AchievementsApp.self, [phone, desk])
-    let tiers = onDesk.store.achievements.compactMap { achievement in
+    try await settle(phone, desk)
+    let tiers = onDesk.achievements.compactMap { achievement in
       achievement.progress.currentTier.map { tier in
         "\(AchievementDefinition.with(id: achievement.id)?.name ?? "?") \(tier.name)"
       }
     }
-    check(onDesk.store.progress("streak") == 102, "the higher of two stays")
-    check(onPhone.store.progress("perfect") == 11, "what one side lacked is added")
+    check(onDesk.progress("streak") == 102, "the higher of two stays")
+    check(onPhone.progress("perfect") == 11, "what one side lacked is added")
     tell("the higher progress and tier stay: \(tiers.joined(separator: ", "))")
-    try compare(AchievementsApp.self, phone, desk)
+    compare(phone, desk)
   }
 }
 
 extension AchievementStore {
-  /// Notes progress of an achievement of the catalogue.
-  fileprivate func earn(_ name: String, _ value: Int) throws {
-    guard let definition = AchievementDefinition.named(name) else {
-      throw ToolError(
-        "there is no achievement \(quoted(name))", code: ExitCode.unknownName)
-    }
-    try note(progress: value, of: definition.id)
-  }
-
   /// What was counted for an achievement of the catalogue.
   fileprivate func progress(_ name: String) -> Int {
     let id = AchievementDefinition.named(name)?.id

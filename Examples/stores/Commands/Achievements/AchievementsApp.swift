@@ -50,24 +50,37 @@ final class AchievementsApp: StoreApp {
 
   var traces: Traces { Traces(names: store.stored.map(\.id.uuidString), texts: []) }
 
+  /// Notes the progress of the achievement called `name`.
+  @discardableResult
+  func earn(_ name: String, _ value: Int) throws -> TieredAchievement {
+    guard let definition = AchievementDefinition.named(name) else {
+      throw ToolError(
+        "there is no achievement \(quoted(name)); there are "
+          + AchievementDefinition.all.map(\.name).joined(separator: ", "))
+    }
+    return try store.note(progress: value, of: definition.id)
+  }
+
   private var unlocked: Int { store.stored.count(where: \.isUnlocked) }
 
-  /// The state of the sync, as a document and as lines of text.
+  /// The state of the sync.
   var status: SyncReport {
     let status = store.status
-    let lines = [
-      "sync: \(status.isEnabled ? "on" : "off")", "state: \(status.text)",
-      "unlocked: \(unlocked) of \(store.stored.count)",
-      lastSyncLine(status.lastSync),
-      "last pushed: \(status.lastUpdated.map(timestamp) ?? "never")",
-    ]
-    return SyncReport(
-      [
-        "sync": status.isEnabled, "state": status.text, "achievements": store.stored.count,
-        "unlocked": unlocked, "unsent": status.isUnsent, "merges": status.merges,
-        "lastSync": status.lastSync, "lastUpdated": status.lastUpdated,
-        "notices": status.notices,
-      ], (lines + status.notices.map(printable)).joined(separator: "\n"))
+    let updated = status.lastUpdated.map(timestamp) ?? "never"
+    return SyncReport([
+      ("sync", status.isEnabled, "sync: \(status.isEnabled ? "on" : "off")"),
+      ("state", status.text, "state: \(status.text)"),
+      ("achievements", store.stored.count, nil),
+      ("unlocked", unlocked, "unlocked: \(unlocked) of \(store.stored.count)"),
+      ("unsent", status.isUnsent, nil),
+      ("merges", status.merges, nil),
+      ("lastSync", status.lastSync, lastSyncLine(status.lastSync)),
+      ("lastUpdated", status.lastUpdated, "last pushed: \(updated)"),
+      (
+        "notices", status.notices,
+        status.notices.isEmpty ? nil : status.notices.map(printable).joined(separator: "\n")
+      ),
+    ])
   }
 }
 

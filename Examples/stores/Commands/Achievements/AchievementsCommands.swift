@@ -8,11 +8,7 @@ private let verb = Verbs<AchievementsApp>()
 extension Store {
   /// The achievements of daily puzzles.
   static let achievements = Store(
-    "achievements", summary: "what you have reached, merged and never lost; off at first",
-    notes: """
-      Progress never goes down. Devices agree on the higher progress, the higher tier, and the
-      later of two dates for each tier.
-      """,
+    "achievements",
     watching: Watching<AchievementsApp>(noun: "achievement", changed: "reached") { app in
       app.store.achievements.compactMap { achievement in
         Row(achievement).map { .init($0.cells[0].text, $0) }
@@ -21,31 +17,21 @@ extension Store {
     completing: ["NAME": .fixed(AchievementDefinition.all.map(\.name))],
     act: .achievements
   ) {
-    verb("list", "all achievements, and how far you are") { app, output in
+    verb("list") { app, output in
       try output.list(
         "achievements", app.store.achievements.compactMap { Row($0) },
         [.init("NAME"), .init("TIER"), .init("PROGRESS"), .init("WHAT", .text, isDetail: true)],
         empty: "there are no achievements")
     }
-    verb(
-      "earn NAME PROGRESS", "note how much was counted for an achievement",
-      .word("the achievement's name"), progress
-    ) { app, output, name, value in
-      guard let definition = AchievementDefinition.named(name) else {
-        throw ToolError(
-          "there is no achievement \(quoted(name)); there are "
-            + AchievementDefinition.all.map(\.name).joined(separator: ", "))
-      }
-      let row = Row(try app.store.note(progress: value, of: definition.id))
+    verb("earn", .word("the achievement's name"), progress) { app, output, name, value in
+      let row = Row(try app.earn(name, value))
       try output.result(row?.document, row?.words ?? "")
     }
-    Verb.inSession("import", "count what the game results on this device give") {
-      session, output in
+    Verb.inSession("import") { session, output in
       let app = try session.app(AchievementsApp.self)
       let before = app.store.stored
-      for (name, value) in counts(try session.app(ResultsApp.self).store) {
-        guard value > 0, let definition = AchievementDefinition.named(name) else { continue }
-        try app.store.note(progress: value, of: definition.id)
+      for (name, value) in counts(try session.app(ResultsApp.self).store) where value > 0 {
+        try app.earn(name, value)
       }
       let rows = app.store.stored.filter { !before.contains($0) }.compactMap { Row($0) }
       try output.result(
@@ -53,23 +39,15 @@ extension Store {
         rows.isEmpty
           ? "nothing new was reached" : rows.map(\.words).joined(separator: "\n"))
     }
-    verb.sync(
-      "fetch and send now; or turn sync on or off on this device:\n"
-        + "it is off at first, and off keeps the achievements"
-    ) { app, isOn in
+    verb.sync { app, isOn in
       try app.store.setEnabled(isOn)
       if isOn { try await app.store.shutDown() }
     }
-    verb.status("where sync stands") { $0.status }
+    verb.status { $0.status }
   }
 
-  private static let progress = Parameter { arguments in
-    let text = try arguments.word("how much was counted")
-    guard let value = Int(text), value >= 0 else {
-      throw UsageError("progress is a whole number, not \(quoted(text))")
-    }
-    return value
-  }
+  private static let progress = Parameter.word(
+    "how much was counted", "progress is a whole number", parse: wholeNumber)
 
   /// The value of each achievement, computed from all results.
   private static func counts(_ store: GameResultStore) -> [(String, Int)] {

@@ -19,73 +19,72 @@ extension DemoAct {
 extension DemoStage {
   fileprivate mutating func annotate() async throws {
     begin("annotations: pinned on the phone, with a picture")
-    let (phone, desk) = (try await phone(), try await desk())
-    let store = try phone.app(AnnotationsApp.self).store
+    let (phone, desk) = try await both(AnnotationsApp.self)
+    let store = phone.app.store
     let house = try store.addLayer(named: "House")
     let drafts = input.copied.prefix(60).enumerated().map { number, line in
       AnnotationStore.Draft(
         title: "Note \(number + 1)", text: line, position: [Float(number), 1.5, 0])
     }
     let notes = try store.add(drafts, to: house.id)
-    let picture = place.item("generated-picture.bmp")
+    let picture = place.item("generated-picture.ppm")
     try Self.picture.write(to: picture)
     for note in notes.prefix(2) { try store.attach(picture, to: note.id) }
     try FileManager.default.removeItem(at: picture)
-    try await sync(AnnotationsApp.self, on: phone) {
+    try await sync(phone) {
       "sent \(count($0.store.annotations().count, "annotation")) and one picture"
     }
-    try await sync(AnnotationsApp.self, on: desk) {
+    try await sync(desk) {
       "received \(count($0.store.annotations().count, "annotation"))"
     }
-    let there = try desk.app(AnnotationsApp.self).store.annotations(on: house.id).compactMap {
+    let there = desk.app.store.annotations(on: house.id).compactMap {
       $0.content.mediaURL
     }
     let isWhole =
       try there.count == 2 && there.allSatisfy { try Data(contentsOf: $0) == Self.picture }
     check(isWhole, "the picture arrived whole, on both annotations")
-    try compare(AnnotationsApp.self, phone, desk)
+    compare(phone, desk)
   }
 
   fileprivate mutating func decide() async throws {
     begin("annotations: two edits of one title, which a person decides")
-    let (phone, desk) = (try await phone(), try await desk())
-    let (here, there) = (try phone.app(AnnotationsApp.self), try desk.app(AnnotationsApp.self))
-    guard let note = here.store.annotations().first(where: { $0.title == "Note 1" })?.id else {
+    let (phone, desk) = try await both(AnnotationsApp.self)
+    let (here, there) = (phone.app.store, desk.app.store)
+    guard let note = here.annotations().first(where: { $0.title == "Note 1" })?.id else {
       return check(false, "there is an annotation to edit")
     }
-    for app in [here, there] {
-      try app.store.setStrategy(.perField(["title": .manual]).orElse(.lastWriteWins))
+    for store in [here, there] {
+      try store.setStrategy(.perField(["title": .manual]).orElse(.lastWriteWins))
     }
-    try await offline([phone, desk]) {
-      try here.store.edit(note) { $0.title = "Front door" }
-      try there.store.edit(note) {
+    try await offline(phone, desk) {
+      try here.edit(note) { $0.title = "Front door" }
+      try there.edit(note) {
         $0.title = "Green door"
         $0.scale = 2
       }
     }
-    try await settle(AnnotationsApp.self, [phone, desk])
-    let conflict = there.store.conflicts.first
-    check(there.store.conflicts.count == 1, "the desk has one conflict")
+    try await settle(phone, desk)
+    let conflict = there.conflicts.first
+    check(there.conflicts.count == 1, "the desk has one conflict")
     for field in conflict?.fields ?? [] {
       tell(
         "\(field.name): mine \(quoted(field.mine ?? "")), theirs \(quoted(field.theirs ?? "")), "
           + "before \(quoted(field.ancestor ?? ""))")
     }
-    if let conflict { try there.store.resolve(conflict.id, use: .mine) }
-    try await settle(AnnotationsApp.self, [desk, phone])
-    let decided = here.store.annotation(note)
+    if let conflict { try there.resolve(conflict.id, use: .mine) }
+    try await settle(desk, phone)
+    let decided = here.annotation(note)
     check(decided?.title == "Green door" && decided?.scale == 2, "the decision is everywhere")
     tell("decided on the desk: mine; on the phone it is \(quoted(decided?.title ?? ""))")
-    try compare(AnnotationsApp.self, phone, desk)
+    compare(phone, desk)
   }
 
   fileprivate mutating func shareLayer() async throws {
     begin("annotations: anna shares a layer with ben, and takes it back")
-    let (phone, tablet) = (try await phone(), try await tablet())
-    let anna = try phone.app(AnnotationsApp.self).store
-    let benApp = try tablet.app(AnnotationsApp.self)
-    let ben = benApp.store
-    _ = try await benApp.sync()
+    let (phone, desk) = try await both(AnnotationsApp.self)
+    let tablet = try await tablet().with(AnnotationsApp.self)
+    let (anna, ben) = (phone.app.store, tablet.app.store)
+    _ = try await tablet.app.sync()
     let garden = try anna.addLayer(named: "Garden")
     let tree = try anna.add(.init(title: "Tree", position: [4, 0, 4]), to: garden.id)
     try await anna.sync()
@@ -98,7 +97,7 @@ extension DemoStage {
     let isThere =
       anna.annotation(tree.id)?.title == "Apple tree" && anna.comments(on: tree.id).count == 1
     check(isThere, "anna has what ben wrote")
-    tell("ben renames a tree and says something about it; anna has both: \(isThere ? "yes" : "no")")
+    tell("ben renames a tree and says something about it; anna has both: \(yesOrNo(isThere))")
     _ = try await anna.share(garden.id, with: [.email("ben")], mayWrite: false)
     try await ben.sync()
     var refusal = "nothing"
@@ -112,26 +111,15 @@ extension DemoStage {
     try await ben.sync()
     check(ben.layers.isEmpty && ben.annotations().isEmpty, "nothing is left with ben")
     tell("anna takes it back: \(count(ben.annotations().count, "annotation")) left with ben")
-    try await settle(AnnotationsApp.self, [phone, try await desk()])
+    try await settle(phone, desk)
   }
 
-  /// A picture of 32 by 32 points: a red square on green, uncompressed.
+  /// A picture of 32 by 32 points in the format PPM: a red square on green.
   private static var picture: Data {
-    let side = 32
-    func bytes(_ value: Int, _ count: Int) -> [UInt8] {
-      (0..<count).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
-    }
-    var data = Data("BM".utf8)
-    data.append(contentsOf: bytes(54 + side * side * 3, 4) + bytes(0, 4) + bytes(54, 4))
-    data.append(
-      contentsOf: bytes(40, 4) + bytes(side, 4) + bytes(side, 4) + bytes(1, 2) + bytes(24, 2))
-    data.append(contentsOf: bytes(0, 4) + bytes(side * side * 3, 4))
-    data.append(contentsOf: [UInt8](repeating: 0, count: 16))
-    for row in 0..<side {
-      for column in 0..<side {
-        let isInside = (8..<24).contains(row) && (8..<24).contains(column)
-        data.append(contentsOf: isInside ? [0, 0, 200] : [0, 160, 0])
-      }
+    var data = Data("P6 32 32 255\n".utf8)
+    for point in 0..<(32 * 32) {
+      let isInside = (8..<24).contains(point / 32) && (8..<24).contains(point % 32)
+      data.append(contentsOf: isInside ? [200, 0, 0] : [0, 160, 0])
     }
     return data
   }

@@ -44,7 +44,7 @@ struct AnnotationsApp: StoreApp {
       throw error
     }
     try noteMetrics()
-    return status
+    return SyncReport(status.document, syncWords)
   }
 
   func stop() async { await coordinator.stopSync() }
@@ -85,17 +85,5 @@ struct AnnotationsApp: StoreApp {
     sum.add(store.metrics)
     store.resetMetrics()
     try metricsFile.write(sum)
-  }
-
-  /// The layer with the name or the beginning of the ID in `word`.
-  func layer(_ word: String) throws -> Layer {
-    let layers = store.layers
-    let named = layers.filter { $0.name == word }
-    return named.count == 1 ? named[0] : try find(word, in: layers, "layer")
-  }
-
-  /// The annotation whose ID starts with `prefix`, also one without a layer.
-  func annotation(_ prefix: String) throws -> Annotation {
-    try find(prefix, in: store.annotations() + store.orphans, "annotation")
   }
 }

@@ -7,12 +7,7 @@ private let verb = Verbs<AnnotationsApp>()
 
 extension Store {
   /// The verb for layers: adding, listing, sharing, joining, leaving.
-  static let layerVerb = Verb(
-    "layer add|list|share|accept|revoke|leave|delete [LAYER|NAME|URL] [--with PERSON...] [--link] "
-      + "[--read-only]",
-    "layers: add NAME, list, share LAYER (--with PERSON | --link),\n"
-      + "accept URL, revoke LAYER [--with PERSON], leave LAYER,\ndelete LAYER"
-  ) { arguments in
+  static let layerVerb = Verb("layer") { arguments in
     let name = try arguments.word("what to do with layers")
     guard let command = layerCommands.first(where: { $0.name == name }) else {
       throw UsageError(
@@ -22,34 +17,36 @@ extension Store {
   }
 
   private static let layerCommands: [Verb] = [
-    verb("add", "", .word("the new layer's name")) { app, output, name in
+    verb("add", .word("the new layer's name")) { app, output, name in
       let layer = try app.store.addLayer(named: name)
       try output.result(Row(layer, app.store).document, "added \(layer.id) \(printable(name))")
     },
-    verb("list", "") { app, output in try list(app, output) },
-    verb("delete", "", .word("the layer")) { app, output, layer in
-      let id = try app.layer(layer).id
-      try app.store.deleteLayer(id)
-      try output.result(["deleted": id.uuidString], "deleted \(id)")
+    verb("list") { app, output in try list(app, output) },
+    verb("delete", on: layer) { app, output, layer in
+      try app.store.deleteLayer(layer.id)
+      try output.result("deleted", layer.id)
     },
-    verb("share", "", access: .syncedServer, .word("the layer"), guests, .flag("read-only")) {
+    verb("share", access: .syncedServer, on: layer, guests, .flag("read-only")) {
       app, output, layer, guests, isReadOnly in
-      let url = try await app.store.share(
-        try app.layer(layer).id, with: guests, mayWrite: !isReadOnly)
+      let url = try await app.store.share(layer.id, with: guests, mayWrite: !isReadOnly)
       try output.result(["url": url.absoluteString], url.absoluteString)
     },
-    verb("accept", "", access: .syncedServer, link) { app, output, link in
+    verb("accept", access: .syncedServer, link) { app, output, link in
       try await app.store.accept(link)
       try list(app, output)
     },
-    verb("revoke", "", access: .syncedServer, .word("the layer"), people) {
-      app, output, layer, people in
-      try await revoke(try app.layer(layer), people, app, output)
+    verb("revoke", access: .syncedServer, on: layer, people) { app, output, layer, people in
+      if people.isEmpty { try await app.store.revoke(layer.id) }
+      for person in people {
+        let guest = try participant(person, in: app.store.participants(of: layer.id))
+        try await app.store.revoke(layer.id, participant: guest.id)
+      }
+      try output.result(
+        ["revoked": layer.id.uuidString], "the layer \(printable(layer.name)) is no longer shared")
     },
-    verb("leave", "", access: .syncedServer, .word("the layer")) { app, output, layer in
-      let id = try app.layer(layer).id
-      try await app.store.leave(id)
-      try output.result(["left": id.uuidString], "left \(id)")
+    verb("leave", access: .syncedServer, on: layer) { app, output, layer in
+      try await app.store.leave(layer.id)
+      try output.result("left", layer.id)
     },
   ]
 
@@ -83,52 +80,16 @@ extension Store {
       ], empty: "no layers")
   }
 
-  private static func revoke(
-    _ layer: Layer, _ people: [String], _ app: AnnotationsApp, _ output: Output
-  ) async throws {
-    if people.isEmpty { try await app.store.revoke(layer.id) }
-    for person in people {
-      let found = app.store.participants(of: layer.id).filter {
-        !$0.isOwner && ($0.id.hasPrefix(person) || (!$0.name.isEmpty && $0.name == person))
-      }
-      guard found.count == 1, let guest = found.first else {
-        throw ToolError("\(quoted(person)) is not in this share; see layer list --json")
-      }
-      try await app.store.revoke(layer.id, participant: guest.id)
+  /// The one guest with a name, or with the beginning of an ID.
+  private static func participant(
+    _ word: String, in people: [LayerParticipant]
+  ) throws(ToolError) -> LayerParticipant {
+    let found = people.filter {
+      !$0.isOwner && ($0.id.hasPrefix(word) || (!$0.name.isEmpty && $0.name == word))
     }
-    try output.result(
-      ["revoked": layer.id.uuidString], "the layer \(printable(layer.name)) is no longer shared")
-  }
-
-  // MARK: Conflicts
-
-  static let listConflicts = verb(
-    "conflicts", "what two devices changed differently,\nand a person has to decide"
-  ) { app, output in
-    let rows = app.store.conflicts.map { Row($0) }
-    let lines = rows.flatMap { row in row.cells.map(\.text) }
-    try output.result(
-      ["conflicts": rows.map(\.document)],
-      rows.isEmpty ? "no conflicts" : lines.joined(separator: "\n"))
-  }
-
-  static let resolveConflict = verb(
-    "resolve ID --use mine|theirs|merged", "decide a conflict",
-    .word("the ID of what is in conflict"),
-    Parameter { arguments in
-      guard let word = arguments.value("use") else {
-        throw UsageError("say which version: --use mine, theirs or merged")
-      }
-      guard let resolution = ConflictResolution(rawValue: word) else {
-        throw UsageError("--use is mine, theirs or merged, not \(quoted(word))")
-      }
-      return resolution
+    guard found.count == 1 else {
+      throw ToolError("\(quoted(word)) is not in this share; see layer list --json")
     }
-  ) { app, output, prefix, resolution in
-    let id = try find(prefix, in: app.store.conflicts, "conflict").id
-    try app.store.resolve(id, use: resolution)
-    try output.result(
-      ["resolved": id.uuidString, "use": resolution.rawValue],
-      "resolved \(id): \(resolution.rawValue)")
+    return found[0]
   }
 }

@@ -8,12 +8,7 @@ private let verb = Verbs<AnnotationsApp>()
 extension Store {
   /// Annotations pinned to places, on layers that people share.
   static let annotations = Store(
-    "annotations", summary: "annotations on shared layers; conflicts are decided",
-    notes: """
-      A layer is named by its name or its ID; an ID may be shortened as long as it stays unique.
-      Strategies: lastWriteWins, remoteWins, localWins, manual, clearlyLaterWins(SECONDS), and
-      several of them by field, such as title=manual,lastWriteWins.
-      """,
+    "annotations",
     watching: Watching<AnnotationsApp>(
       noun: "annotation", subscriptions: PushLine.privateDatabase + PushLine.sharedDatabase
     ) { app in
@@ -30,23 +25,15 @@ extension Store {
     act: .annotations
   ) {
     layerVerb
-    verb(
-      "add LAYER [TITLE] [--text TEXT | --file FILE | -] [--at X,Y,Z] [--scale N] [--type TYPE]",
-      "pin an annotation to a layer", .word("the layer"), .text,
-      .optionalWord, .changes
-    ) { app, output, layer, source, title, changes in
-      var draft = AnnotationStore.Draft(title: title, text: try source?.read() ?? "")
-      if let type = changes.type { draft.type = type }
-      if let position = changes.position { draft.position = position }
-      if let scale = changes.scale { draft.scale = scale }
-      let row = Row(try app.store.add(draft, to: try app.layer(layer).id))
-      try output.result(row.document, "added " + row.words)
+    verb("add", on: layer, .text, .optionalWord, type, position, scale) {
+      app, output, layer, source, title, type, position, scale in
+      let draft = AnnotationStore.Draft(
+        type: type ?? .text, title: title, text: try source?.read() ?? "",
+        position: position ?? .zero, scale: scale ?? 1)
+      try output.result("added", Row(try app.store.add(draft, to: layer.id)))
     }
-    verb(
-      "list [LAYER] [--orphans]", "all annotations, those of a layer,\nor those without one",
-      .optionalWord, .flag("orphans")
-    ) { app, output, layer, orphans in
-      let id = try layer.map { try app.layer($0).id }
+    verb("list", .optionalWord, .flag("orphans")) { app, output, name, orphans in
+      let id = try name.map { try layer.find(app, $0).id }
       let found = orphans ? app.store.orphans : app.store.annotations(on: id)
       try output.list(
         "annotations", found.map { Row($0) },
@@ -55,85 +42,74 @@ extension Store {
           .init("PLACE", isDetail: true),
         ], empty: "no annotations")
     }
-    verb("show ID", "all of an annotation, with its comments", annotationID) { app, output, id in
-      let annotation = try app.annotation(id)
+    verb("show", on: annotation) { app, output, annotation in
       let comments = app.store.comments(on: annotation.id).map(\.text)
       var document = Row(annotation).document
       document["text"] = annotation.content.text
       document["comments"] = comments
       try output.result(document, annotation.page(comments))
     }
-    verb(
-      "edit ID [--title TITLE] [--text TEXT | --file FILE | -] [--at X,Y,Z] "
-        + "[--scale N] [--type TYPE]",
-      "change an annotation", annotationID, .text, .option("title"),
-      .changes
-    ) { app, output, id, source, title, changes in
+    verb("edit", on: annotation, .text, .option("title"), type, position, scale) {
+      app, output, annotation, source, title, type, position, scale in
       let text = try source?.read()
-      let edited = try app.store.edit(try app.annotation(id).id) { annotation in
+      let edited = try app.store.edit(annotation.id) { annotation in
         if let title { annotation.title = title.isEmpty ? nil : title }
         if let text { annotation.content.text = text }
-        if let type = changes.type { annotation.type = type }
-        if let position = changes.position { annotation.position = position }
-        if let scale = changes.scale { annotation.scale = scale }
+        if let type { annotation.type = type }
+        if let position { annotation.position = position }
+        if let scale { annotation.scale = scale }
       }
-      try output.result(Row(edited).document, "changed " + Row(edited).words)
+      try output.result("changed", Row(edited))
     }
-    verb("move ID LAYER", "move an annotation to another layer", annotationID, .word("the layer")) {
-      app, output, id, layer in
-      let row = Row(try app.store.move(try app.annotation(id).id, to: try app.layer(layer).id))
-      try output.result(row.document, "moved " + row.words)
+    verb("move", on: annotation, .word("the layer")) { app, output, annotation, name in
+      let target = try layer.find(app, name)
+      try output.result("moved", Row(try app.store.move(annotation.id, to: target.id)))
     }
-    verb("delete ID", "put an annotation into the trash", annotationID) { app, output, prefix in
-      let id = try app.annotation(prefix).id
-      try app.store.deleteAnnotation(id)
-      try output.result(["deleted": id.uuidString], "deleted \(id)")
+    verb("delete", on: annotation) { app, output, annotation in
+      try app.store.deleteAnnotation(annotation.id)
+      try output.result("deleted", annotation.id)
     }
-    verb(
-      "restore ID", "take an annotation or layer out of the trash;\nneeds the whole ID",
-      .word("the ID")
-    ) { app, output, word in
+    verb("restore", .word("the ID")) { app, output, word in
       guard let id = UUID(uuidString: word) else {
         throw ToolError("\(quoted(word)) is not a whole ID")
       }
       try app.store.restore(id)
-      try output.result(["restored": id.uuidString], "restored \(id)")
+      try output.result("restored", id)
     }
-    verb(
-      "attach ID FILE", "give an annotation a picture or another file",
-      annotationID, .word("the file")
-    ) { app, output, id, path in
-      let annotation = try app.annotation(id)
+    verb("attach", on: annotation, .word("the file")) { app, output, annotation, path in
       try app.store.attach(URL(fileURLWithPath: path), to: annotation.id)
       try output.result(
         Row(app.store.annotation(annotation.id) ?? annotation).document,
         "attached \(quoted(path)) to \(annotation.id)")
     }
-    verb(
-      "comment ID TEXT", "say something about an annotation",
-      annotationID, .word("what to say")
-    ) { app, output, id, text in
-      let comment = try app.store.comment(on: try app.annotation(id).id, text: text)
+    verb("comment", on: annotation, .word("what to say")) { app, output, annotation, text in
+      let comment = try app.store.comment(on: annotation.id, text: text)
       try output.result(["comment": comment.id.uuidString], "said it: \(comment.id)")
     }
-    listConflicts
-    resolveConflict
-    verb("strategy [NAME]", "what decides about conflicts, or set it", strategy) {
-      app, output, strategy in
+    verb("conflicts") { app, output in
+      let rows = app.store.conflicts.map { Row($0) }
+      let lines = rows.flatMap { row in row.cells.map(\.text) }
+      try output.result(
+        ["conflicts": rows.map(\.document)],
+        rows.isEmpty ? "no conflicts" : lines.joined(separator: "\n"))
+    }
+    verb("resolve", on: conflict, resolution) { app, output, conflict, resolution in
+      try app.store.resolve(conflict.id, use: resolution)
+      try output.result(
+        ["resolved": conflict.id.uuidString, "use": resolution.rawValue],
+        "resolved \(conflict.id): \(resolution.rawValue)")
+    }
+    verb("strategy", strategy) { app, output, strategy in
       if let strategy { try app.store.setStrategy(strategy) }
       try output.result(["strategy": "\(app.store.strategy)"], "\(app.store.strategy)")
     }
-    verb("link [on|off|expensive]", "the simulated network of this device", network) {
-      app, output, status in
+    verb("link", network) { app, output, status in
       if let status { try app.setNetwork(status) }
       try output.result(
         ["link": app.network.rawValue], "the link is \(app.network.rawValue)")
     }
-    verb.status("where sync stands, what waits, what is refused") { app in
-      SyncReport(app.status.document, app.statusLines)
-    }
-    verb("metrics [--reset]", "figures of all syncs of this device", .flag("reset")) {
-      app, output, isReset in
+    verb.status { $0.status }
+    verb("metrics", .flag("reset")) { app, output, isReset in
       if isReset { try app.resetMetrics() }
       let metrics = try app.metrics()
       let duration = metrics.lastSyncDuration.map { "\(($0 * 1_000).rounded() / 1_000) s" }
@@ -149,7 +125,28 @@ extension Store {
     }
   }
 
-  private static let annotationID = Parameter.word("the annotation's ID")
+  /// A layer, named by its name or the beginning of its ID.
+  static let layer = NamedItem<AnnotationsApp, Layer>("the layer") { app, word in
+    let layers = app.store.layers
+    let named = layers.filter { $0.name == word }
+    return named.count == 1 ? named[0] : try find(word, in: layers, "layer")
+  }
+
+  /// An annotation, also one without a layer.
+  private static let annotation = NamedItem<AnnotationsApp, Annotation>(
+    "the annotation's ID", "annotation"
+  ) { $0.store.annotations() + $0.store.orphans }
+
+  private static let conflict = NamedItem<AnnotationsApp, AnnotationConflict>(
+    "the ID of what is in conflict", "conflict"
+  ) { $0.store.conflicts }
+
+  private static let resolution = Parameter<ConflictResolution> { arguments in
+    guard let word = arguments.value("use") else {
+      throw UsageError("say which version: --use mine, theirs or merged")
+    }
+    return try checked(word, "--use is mine, theirs or merged") { .init(rawValue: $0) }
+  }
 
   private static let strategy = Parameter<ConflictStrategy?> { arguments in
     guard let name = arguments.word() else { return nil }
@@ -161,47 +158,23 @@ extension Store {
     return strategy
   }
 
-  private static let network = Parameter<NetworkStatus?> { arguments in
-    guard let word = arguments.word() else { return nil }
-    let known: [String: NetworkStatus] = ["on": .online, "off": .offline, "expensive": .expensive]
-    guard let status = known[word] else {
-      throw UsageError("the link is on, off or expensive, not \(quoted(word))")
-    }
-    return status
+  private static let network = Parameter.optionalWord("the link is on, off or expensive") { word in
+    ["on": NetworkStatus.online, "off": .offline, "expensive": .expensive][word]
   }
-}
 
-/// The options that `add` and `edit` have in common, except for the texts.
-private struct AnnotationChanges: Sendable {
-  var position: SIMD3<Float>?
-  var scale: Float?
-  var type: AnnotationType?
-
-  init(_ arguments: inout Arguments) throws(UsageError) {
-    if let text = arguments.value("at") {
-      let numbers = text.split(separator: ",").compactMap { Float($0) }.filter(\.isFinite)
-      guard numbers.count == 3, text.split(separator: ",").count == 3 else {
-        throw UsageError("--at needs three numbers such as 1,2.5,-3, not \(quoted(text))")
-      }
-      position = SIMD3(numbers[0], numbers[1], numbers[2])
-    }
-    if let text = arguments.value("scale") {
-      guard let number = Float(text), number.isFinite else {
-        throw UsageError("--scale needs a number, not \(quoted(text))")
-      }
-      scale = number
-    }
-    if let text = arguments.value("type") {
-      guard let known = AnnotationType(rawValue: text) else {
-        throw UsageError(
-          "--type is \(AnnotationType.allCases.map(\.rawValue).joined(separator: ", ")), "
-            + "not \(quoted(text))")
-      }
-      type = known
-    }
+  private static let position = Parameter.option(
+    "at", "--at needs three numbers such as 1,2.5,-3"
+  ) { text -> SIMD3<Float>? in
+    let numbers = text.split(separator: ",").map { Float($0) ?? .nan }
+    let isPosition = numbers.count == 3 && numbers.allSatisfy(\.isFinite)
+    return isPosition ? SIMD3(numbers[0], numbers[1], numbers[2]) : nil
   }
-}
 
-extension Parameter where Value == AnnotationChanges {
-  fileprivate static var changes: Self { Parameter { try AnnotationChanges(&$0) } }
+  private static let scale = Parameter.option("scale", "--scale needs a number") { text in
+    Float(text).flatMap { $0.isFinite ? $0 : nil }
+  }
+
+  private static let type = Parameter.option(
+    "type", "--type is \(AnnotationType.allCases.map(\.rawValue).joined(separator: ", "))"
+  ) { AnnotationType(rawValue: $0) }
 }

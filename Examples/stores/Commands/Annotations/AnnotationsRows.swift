@@ -104,41 +104,42 @@ extension Annotation {
 }
 
 extension AnnotationsApp {
-  /// The state of the sync, with one line of text.
-  var status: SyncReport {
-    let (layers, annotations) = (store.layers.count, store.annotations().count)
+  /// The result of a sync in one line.
+  var syncWords: String {
     let conflicts = store.conflicts.count
     var parts = [
-      "annotations: \(count(annotations, "annotation")) on \(count(layers, "layer"))",
+      "annotations: \(count(store.annotations().count, "annotation")) on "
+        + count(store.layers.count, "layer"),
       "\(store.waitingCount) waiting",
     ]
     if conflicts > 0 { parts.append("\(count(conflicts, "conflict")) for you to decide") }
     if !store.refusals.isEmpty { parts.append("\(store.refusals.count) refused") }
-    return SyncReport(
-      [
-        "layers": layers, "annotations": annotations, "comments": store.comments().count,
-        "waiting": store.waitingCount, "conflicts": conflicts, "orphans": store.orphans.count,
-        "refused": store.refusals, "unreadable": store.unreadableCount,
-        "strategy": "\(store.strategy)", "link": network.rawValue,
-        "lastSync": store.lastSyncTime,
-      ], parts.joined(separator: ", "))
+    return parts.joined(separator: ", ")
   }
 
-  /// The state of the sync in lines of text.
-  var statusLines: String {
-    var lines = [
-      status.words, "strategy: \(store.strategy), link: \(network.rawValue)",
-      lastSyncLine(store.lastSyncTime),
-    ]
-    if !store.orphans.isEmpty {
-      lines.append(
-        "\(count(store.orphans.count, "annotation")) without a layer: see list --orphans")
-    }
-    if store.unreadableCount > 0 {
-      lines.append(
-        "\(count(store.unreadableCount, "record")) of a newer version, kept and not shown")
-    }
-    lines += store.refusals.map { "refused: \($0.id) \($0.message)" }
-    return lines.joined(separator: "\n")
+  /// The state of the sync.
+  var status: SyncReport {
+    let (orphans, unreadable) = (store.orphans.count, store.unreadableCount)
+    let refusals = store.refusals.map { "refused: \($0.id) \($0.message)" }
+    return SyncReport([
+      ("layers", store.layers.count, syncWords),
+      ("annotations", store.annotations().count, nil),
+      ("comments", store.comments().count, nil),
+      ("waiting", store.waitingCount, nil),
+      ("conflicts", store.conflicts.count, nil),
+      ("strategy", "\(store.strategy)", "strategy: \(store.strategy), link: \(network.rawValue)"),
+      ("link", network.rawValue, nil),
+      ("lastSync", store.lastSyncTime, lastSyncLine(store.lastSyncTime)),
+      (
+        "orphans", orphans,
+        orphans > 0 ? "\(count(orphans, "annotation")) without a layer: see list --orphans" : nil
+      ),
+      (
+        "unreadable", unreadable,
+        unreadable > 0
+          ? "\(count(unreadable, "record")) of a newer version, kept and not shown" : nil
+      ),
+      ("refused", store.refusals, refusals.isEmpty ? nil : refusals.joined(separator: "\n")),
+    ])
   }
 }

@@ -9,88 +9,71 @@ import Records
 ///
 /// Both devices use temporary folders, which are removed at the end, as are the ideas.
 struct IdeaLatency {
-  private let server: String
-  private let writer: Device
-  private let reader: Device
-
-  /// One of the two devices.
-  private final class Device: Sendable {
-    let store: IdeaStore
-    private let folder: URL
-    private let way: any CloudDevice
-    private let observation: any SignalObservation
-
-    init(_ cloud: any Cloud, _ name: String, account: String?) throws {
-      folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-        "stores-latency-\(UUID().uuidString)")
-      way = cloud.device(name, account: account)
-      let store = try IdeaStore(
-        directory: folder,
-        container: CKContainer(identifier: cloud.container, transport: way.transport),
-        deviceID: name)
-      self.store = store
-      observation = way.transport.observeSignals { [weak store] signal in
-        guard case .push(let push) = signal else { return }
-        let isOurs = push.subscription.rawValue == IdeaStore.subscriptionID
-        // Without a subscription's name the line was broken, and anything may have been missed.
-        guard isOurs || push.subscription.rawValue.isEmpty else { return }
-        store?.receivedPush(recordName: isOurs ? push.query?.record.name : nil)
-      }
-    }
-
-    deinit {
-      observation.stop()
-      try? FileManager.default.removeItem(at: folder)
-    }
-
-    func begin() async throws {
-      store.start()
-      let status = try await store.syncNow()
-      guard status.phase == .synced else {
-        throw ToolError(status.message ?? "the sync did not end")
-      }
-    }
-  }
-
-  /// Two devices of the session's account on its server.
-  init(_ session: Session) throws {
-    let home = session.device.home
-    let cloud = try home.cloud()
-    server = home.server == .home ? "in this process" : "over HTTP"
-    let name = session.device.name
-    writer = try Device(cloud, "\(name) (writing)", account: session.account)
-    reader = try Device(cloud, "\(name) (reading)", account: session.account)
-  }
+  /// The session whose account and server the devices use.
+  let session: Session
 
   /// Creates `number` ideas without a pause, and waits until all have arrived.
   ///
   /// - Throws: `CancellationError` if it is interrupted, `ToolError` if a device can't sync.
   func run(_ number: Int) async throws -> SyncReport {
-    try await writer.begin()
-    try await reader.begin()
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+      "stores-latency-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let cloud = try Cloud(session.device.home)
+    let (writer, writerPushes) = try await device(cloud, "writing", folder)
+    let (reader, readerPushes) = try await device(cloud, "reading", folder)
+    defer { for pushes in [writerPushes, readerPushes] { pushes.stop() } }
     let clock = ContinuousClock()
-    let updates = reader.store.statusUpdates
+    let updates = reader.statusUpdates
     var waiting: [UUID: ContinuousClock.Instant] = [:]
     for index in 1...number {
       let start = clock.now
-      waiting[try writer.store.create(title: "idea \(index)").id] = start
+      waiting[try writer.create(title: "idea \(index)").id] = start
       await Task.yield()
     }
     let ids = Array(waiting.keys)
     var seconds: [Double] = []
     for await _ in updates {
-      for (id, start) in waiting where reader.store.idea(id) != nil {
+      for (id, start) in waiting where reader.idea(id) != nil {
         seconds.append(start.duration(to: clock.now) / .seconds(1))
         waiting[id] = nil
       }
       if waiting.isEmpty { break }
     }
     try Task.checkCancellation()
-    for id in ids { try writer.store.delete(id) }
-    try await writer.store.syncNow()
-    await writer.store.stop()
-    await reader.store.stop()
-    seconds.sort()
+    for id in ids { try writer.delete(id) }
+    try await writer.syncNow()
+    await writer.stop()
+    await reader.stop()
+    return report(seconds)
+  }
+
+  /// A new device that has synced, and the observation that passes the pushes to its store.
+  private func device(
+    _ cloud: Cloud, _ role: String, _ folder: URL
+  ) async throws -> (IdeaStore, any SignalObservation) {
+    let name = "\(session.device.name) (\(role))"
+    let link = cloud.device(name, account: session.account)
+    let store = try IdeaStore(
+      directory: folder.appendingPathComponent(role), container: link.container, deviceID: name)
+    let observation = link.transport.observeSignals { [weak store] signal in
+      guard case .push(let push) = signal else { return }
+      let isOurs = push.subscription.rawValue == IdeaStore.subscriptionID
+      // Without a subscription's name the line was broken, and anything may have been missed.
+      guard isOurs || push.subscription.rawValue.isEmpty else { return }
+      store?.receivedPush(recordName: isOurs ? push.query?.record.name : nil)
+    }
+    store.start()
+    let status = try await store.syncNow()
+    guard status.phase == .synced else {
+      throw ToolError(status.message ?? "the sync did not end")
+    }
+    return (store, observation)
+  }
+
+  private func report(_ unsorted: [Double]) -> SyncReport {
+    let seconds = unsorted.sorted()
+    let server = session.device.home.server == .home ? "in this process" : "over HTTP"
     func rounded(_ seconds: Double?) -> Double { ((seconds ?? 0) * 1_000).rounded() / 1_000 }
     // The smallest value that 95 of 100 do not exceed.
     let place = max(0, (seconds.count * 95 + 99) / 100 - 1)

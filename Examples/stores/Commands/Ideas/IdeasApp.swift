@@ -58,32 +58,31 @@ struct IdeasApp: StoreApp {
       texts: ideas.flatMap { [$0.title, $0.description] }.filter { !$0.isEmpty })
   }
 
-  /// The state of the sync, as a document and as lines of text.
+  /// The state of the sync.
   var status: SyncReport {
     let status = store.status
+    let (ideas, deleted) = (store.ideas.count, store.deletedIdeas.count)
     let completed = store.ideas.count(where: \.isCompleted)
-    var lines = [
-      place.accountLine,
-      "ideas: \(store.ideas.count), \(completed) completed, \(store.deletedIdeas.count) deleted",
-      "waiting to be sent: \(status.pending)"
-        + (status.heldBack > 0 ? ", \(status.heldBack) of them held back" : ""),
-      lastSyncLine(status.lastSync),
-    ]
-    if status.unreadable > 0 {
-      lines.append("records of a newer version: \(status.unreadable), not shown")
-    }
-    if let damage = status.damage { lines.append(printable(damage)) }
-    return SyncReport(
-      [
-        "account": place.device.account, "ideas": store.ideas.count, "completed": completed,
-        "deleted": store.deletedIdeas.count, "pending": status.pending,
-        "heldBack": status.heldBack, "unreadable": status.unreadable,
-        "lastSync": status.lastSync, "damage": status.damage,
-      ], lines.joined(separator: "\n"))
+    let (heldBack, unreadable) = (status.heldBack, status.unreadable)
+    return SyncReport([
+      ("account", place.device.account, place.accountLine),
+      ("ideas", ideas, "ideas: \(ideas), \(completed) completed, \(deleted) deleted"),
+      ("completed", completed, nil),
+      ("deleted", deleted, nil),
+      (
+        "pending", status.pending,
+        "waiting to be sent: \(status.pending)"
+          + (heldBack > 0 ? ", \(heldBack) of them held back" : "")
+      ),
+      ("heldBack", heldBack, nil),
+      ("lastSync", status.lastSync, lastSyncLine(status.lastSync)),
+      (
+        "unreadable", unreadable,
+        unreadable > 0 ? "records of a newer version: \(unreadable), not shown" : nil
+      ),
+      ("damage", status.damage, status.damage.map(printable)),
+    ])
   }
-
-  /// The idea whose ID starts with `prefix`.
-  func idea(_ prefix: String) throws -> Idea { try find(prefix, in: store.ideas, "idea") }
 
   /// An idea as it is shown.
   func row(_ idea: Idea) -> Row {

@@ -8,8 +8,7 @@ private let verb = Verbs<IdeasApp>()
 extension Store {
   /// Ideas in the default zone.
   static let ideas = Store(
-    "ideas", summary: "ideas in the default zone, found by queries",
-    notes: "The later change of an idea wins; its version and device break ties.",
+    "ideas",
     watching: Watching<IdeasApp>(
       noun: "idea", removed: "deleted",
       subscriptions: [
@@ -26,19 +25,12 @@ extension Store {
     },
     act: .ideas
   ) {
-    verb(
-      "add TITLE [--text TEXT | --file FILE | -]",
-      "note an idea, and what there is to say about it",
-      .wordAndText("the idea's title")
-    ) { app, output, given in
+    verb("add", .wordAndText("the idea's title")) { app, output, given in
       let (title, text) = given
       let idea = try app.store.create(title: title, description: try text?.read() ?? "")
       try output.result(app.row(idea).document, "added \(idea.id)")
     }
-    verb(
-      "list [--completed] [--limit N]", "last changed first; * waits to be sent",
-      .flag("completed"), .number("limit")
-    ) { app, output, isCompletedOnly, limit in
+    verb("list", .flag("completed"), .number("limit")) { app, output, isCompletedOnly, limit in
       let all = app.store.ideas.filter { !isCompletedOnly || $0.isCompleted }
       try output.list(
         "ideas", all.prefix(limit ?? all.count).map(app.row),
@@ -46,58 +38,52 @@ extension Store {
         with: ["total": all.count, "unsent": app.unsent],
         empty: isCompletedOnly ? "no completed ideas" : "no ideas")
     }
-    verb("show ID", "everything about an idea", .word("the idea's ID")) { app, output, prefix in
-      let idea = try app.idea(prefix)
+    verb("show", on: idea) { app, output, idea in
       try output.result(app.row(idea).document, app.details(idea))
     }
-    Verb("edit ID [--title TITLE] [--text TEXT | --file FILE | -]", "change an idea") {
-      arguments in
-      let title = arguments.value("title")
-      let (prefix, text) = try Parameter.wordAndText("the idea's ID").read(&arguments)
-      guard title != nil || text != nil else {
-        throw UsageError("say what to change: --title, --text, --file or -")
-      }
-      return verb.action { app, output in
-        try app.change(prefix, output) { id in
-          try app.store.update(id, title: title, description: try text?.read())
-        }
-      }
+    verb("edit", changes) { app, output, changes in
+      let id = try idea.find(app, changes.prefix).id
+      let text = try changes.text?.read()
+      try app.show(try app.store.update(id, title: changes.title, description: text), output)
     }
-    completion("done", "an idea is done", true)
-    completion("undone", "an idea is not done after all", false)
-    verb("delete ID", "delete an idea", .word("the idea's ID")) { app, output, prefix in
-      let id = try app.idea(prefix).id
-      try app.store.delete(id)
-      try output.result(["deleted": id.uuidString], "deleted \(id)")
+    completion("done", true)
+    completion("undone", false)
+    verb("delete", on: idea) { app, output, idea in
+      try app.store.delete(idea.id)
+      try output.result("deleted", idea.id)
     }
-    verb("import FILE", "all ideas in a CSV file", .word("a CSV file")) { app, output, path in
+    verb("import", .word("a CSV file")) { app, output, path in
       try app.importIdeas(path, output)
     }
-    verb.status("where sync stands, and what waits") { $0.status }
-    verb("log [--limit N]", "what sync did, newest last; 200 lines are kept", .number("limit")) {
-      app, output, limit in
+    verb.status { $0.status }
+    verb("log", .number("limit")) { app, output, limit in
       try output.list(
         "log", app.store.log.suffix(limit ?? IdeaLogEntry.limit).map(row),
         [.init("TIME", isDetail: true), .init("WHAT"), .init("MESSAGE", .text)],
         empty: "nothing happened yet")
     }
-    Verb.inSession(
-      "latency [--count N]",
-      "how long ideas take from one device to another, by\npush; 200 ideas unless given",
-      .number("count")
-    ) { session, output, number in
+    Verb.inSession("latency", .number("count")) { session, output, number in
       try await session.device.connect()
-      let result = try await IdeaLatency(session).run(number ?? 200)
-      try output.result(result.document, result.words)
+      try output.result(await IdeaLatency(session: session).run(number ?? 200))
     }
   }
 
-  private static func completion(
-    _ name: String, _ summary: String, _ isCompleted: Bool
-  ) -> Verb {
-    verb("\(name) ID", summary, .word("the idea's ID")) { app, output, prefix in
-      try app.change(prefix, output) { try app.store.update($0, isCompleted: isCompleted) }
+  private static func completion(_ name: String, _ isCompleted: Bool) -> Verb {
+    verb(name, on: idea) { app, output, idea in
+      try app.show(try app.store.update(idea.id, isCompleted: isCompleted), output)
     }
+  }
+
+  private static let idea = NamedItem<IdeasApp, Idea>("the idea's ID", "idea") { $0.store.ideas }
+
+  private static let changes = Parameter<(prefix: String, title: String?, text: TextSource?)> {
+    arguments in
+    let title = arguments.value("title")
+    let (prefix, text) = try Parameter.wordAndText(idea.what).read(&arguments)
+    guard title != nil || text != nil else {
+      throw UsageError("say what to change: --title, --text, --file or -")
+    }
+    return (prefix, title, text)
   }
 
   /// An entry of the sync log as it is shown.
@@ -118,10 +104,8 @@ extension Store {
 }
 
 extension IdeasApp {
-  fileprivate func change(
-    _ prefix: String, _ output: Output, _ body: (UUID) throws -> Idea
-  ) throws {
-    let idea = try body(try self.idea(prefix).id)
+  /// Prints a changed idea.
+  fileprivate func show(_ idea: Idea, _ output: Output) throws {
     try output.result(row(idea).document, "version \(idea.version) of \(idea.id)")
   }
 

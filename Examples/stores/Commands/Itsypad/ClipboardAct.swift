@@ -16,32 +16,31 @@ extension DemoAct {
 extension DemoStage {
   fileprivate mutating func copy() async throws {
     begin("clipboard: a history, which grows on both devices without a network")
-    let (phone, desk) = (try await phone(), try await desk())
-    let (onPhone, onDesk) = (try phone.app(ItsypadApp.self), try desk.app(ItsypadApp.self))
+    let (phone, desk) = try await both(ItsypadApp.self)
+    let (onPhone, onDesk) = (phone.app.clipboard, desk.app.clipboard)
     let start = Date().addingTimeInterval(-Double(input.copied.count))
-    try onPhone.clipboard.add(
+    try onPhone.add(
       input.copied.enumerated().map {
         ClipboardEntry(id: UUID(), text: $1, timestamp: start.addingTimeInterval(Double($0)))
       })
     tell("\(count(input.copied.count, "clipboard entry")), lines of \(input.origin)")
-    for device in [phone, desk] {
-      try await sync(ItsypadApp.self, on: device) {
-        "the \(device.name) has \(count($0.clipboard.entries.count, "entry"))"
+    for each in [phone, desk] {
+      try await sync(each) {
+        "the \(each.device.name) has \(count($0.clipboard.entries.count, "entry"))"
       }
     }
-    try await offline([phone, desk]) {
-      for (app, name) in [(onPhone, "phone"), (onDesk, "desk")] {
-        let text = "copied on the \(name), far from any network"
-        try app.clipboard.add(ClipboardEntry(id: UUID(), text: text, timestamp: Date()))
+    try await offline(phone, desk) {
+      for each in [phone, desk] {
+        let text = "copied on the \(each.device.name), far from any network"
+        try each.app.clipboard.add(ClipboardEntry(id: UUID(), text: text, timestamp: Date()))
       }
-      guard let oldest = onDesk.clipboard.entries.last else { return }
-      try onDesk.clipboard.delete(oldest.id)
+      if let oldest = onDesk.entries.last { try onDesk.delete(oldest.id) }
     }
     tell("without a network, each copies a line, and the desk deletes the oldest")
-    try await settle(ItsypadApp.self, [phone, desk])
+    try await settle(phone, desk)
     let expected = input.copied.count + 1
-    check(onDesk.clipboard.entries.count == expected, "the desk has \(expected) entries")
-    tell("then both have \(count(onPhone.clipboard.entries.count, "entry")), newest first")
-    try compare(ItsypadApp.self, phone, desk)
+    check(onDesk.entries.count == expected, "the desk has \(expected) entries")
+    tell("then both have \(count(onPhone.entries.count, "entry")), newest first")
+    compare(phone, desk)
   }
 }

@@ -21,18 +21,20 @@ extension Store {
   /// The age from which `prune` deletes entries, unless given.
   private static let defaultAge = 30.0 * 86_400
 
+  private static let entry = NamedItem<ItsypadApp, ClipboardEntry>(
+    "the entry's ID", "clipboard entry"
+  ) { $0.clipboard.entries }
+
   /// A clipboard history.
   static let clipboard = Store(
-    "clipboard", summary: "a clipboard history; entries come and go but never change",
-    notes: "At most 1,000 entries are kept; the oldest go first, on every device.",
+    "clipboard",
     watching: Watching<ItsypadApp>(noun: "entry", removed: "deleted") { app in
       app.clipboard.entries.map { .init($0.id.uuidString, Row($0, unsent: false), state: 0) }
     },
     act: .clipboard
   ) {
     verb(
-      "add [TEXT | --text TEXT | --file FILE | -]",
-      "note what was copied; without a text, reads standard input",
+      "add",
       Parameter { arguments in
         try TextSource(&arguments) ?? arguments.word().map { .text($0) } ?? .standardInput
       }
@@ -46,7 +48,7 @@ extension Store {
       try app.clipboard.add(entry)
       try output.result(Row(entry, unsent: true).document, "added \(entry.id)")
     }
-    verb("list [--limit N]", "newest first", .number("limit")) { app, output, limit in
+    verb("list", .number("limit")) { app, output, limit in
       let all = app.clipboard.entries
       try output.list(
         "entries",
@@ -55,20 +57,15 @@ extension Store {
         with: ["total": all.count, "unsent": app.clipboard.unsentCount],
         empty: "no clipboard entries")
     }
-    verb("delete ID", "delete an entry", .word("the entry's ID")) { app, output, prefix in
-      let id = try find(prefix, in: app.clipboard.entries, "clipboard entry").id
-      try app.clipboard.delete(id)
-      try output.result(["deleted": id.uuidString], "deleted \(id)")
+    verb("delete", on: entry) { app, output, entry in
+      try app.clipboard.delete(entry.id)
+      try output.result("deleted", entry.id)
     }
-    verb("clear", "delete all entries") { app, output in
+    verb("clear") { app, output in
       let number = try app.clipboard.clear()
       try output.result(["deleted": number], "deleted \(count(number, "entry"))")
     }
-    verb(
-      "prune [--older-than AGE]",
-      "delete entries of an AGE such as 90s, 15m, 12h or 7d;\n30d unless given",
-      .seconds("older-than")
-    ) { app, output, age in
+    verb("prune", .seconds("older-than")) { app, output, age in
       let number = try app.clipboard.prune(olderThan: age ?? defaultAge, now: Date())
       try output.result(["deleted": number], "deleted \(count(number, "entry"))")
     }

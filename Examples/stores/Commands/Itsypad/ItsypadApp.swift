@@ -80,7 +80,4 @@ final class ItsypadApp: StoreApp {
       names: tabs.tabs.map(\.id.uuidString) + clipboard.entries.map(\.id.uuidString),
       texts: tabs.tabs.map(\.content) + clipboard.entries.compactMap(\.text))
   }
-
-  /// The tab whose ID starts with `id`.
-  func tab(_ id: String) throws -> ScratchTab { try find(id, in: tabs.tabs, "tab") }
 }

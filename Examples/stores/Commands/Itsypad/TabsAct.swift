@@ -19,32 +19,26 @@ extension DemoStage {
   /// Anna's phone takes in real files and sends them; her desk is new and gets everything.
   fileprivate mutating func importTabs() async throws {
     begin("tabs: anna's phone imports files, her desk gets them")
-    let (phone, desk) = (try await phone(), try await desk())
-    let app = try phone.app(ItsypadApp.self)
-    let report = try app.tabs.takeOver(input.files, now: Date())
+    let (phone, desk) = try await both(ItsypadApp.self)
+    let report = try phone.app.tabs.takeOver(input.files, now: Date())
     let bytes = input.files.reduce(0) { $0 + $1.content.utf8.count }
     tell("\(count(report.added, "tab")), \(size(bytes)), from \(input.origin)")
-    try await sync(ItsypadApp.self, on: phone) { "sent \(count($0.tabs.tabs.count, "tab"))" }
-    try await sync(ItsypadApp.self, on: desk) { "received \(count($0.tabs.tabs.count, "tab"))" }
-    try compare(ItsypadApp.self, phone, desk)
+    try await exchange(phone, desk) { count($0.tabs.tabs.count, "tab") }
+    compare(phone, desk)
   }
 
   /// Both devices edit the same tabs without a network.
   fileprivate mutating func editTabsOffline() async throws {
     begin("tabs: both devices lose the network and edit the same ones")
-    let (phone, desk) = (try await phone(), try await desk())
-    let (onPhone, onDesk) = (try phone.app(ItsypadApp.self), try desk.app(ItsypadApp.self))
+    let (phone, desk) = try await both(ItsypadApp.self)
+    let (onPhone, onDesk) = (phone.app, desk.app)
     let names = onPhone.tabs.tabs.prefix(3).map { ($0.id, $0.name) }
     guard names.count == 3 else { throw ToolError("the demo needs at least three files") }
     let now = Date()
-    let failure = try await offline([phone, desk]) { () -> String? in
-      let edits: [(ItsypadApp, String, Int, Double)] = [
-        (onPhone, "phone", 0, 0), (onDesk, "desk", 0, 3),
-        (onPhone, "phone", 1, 7), (onDesk, "desk", 1, 4),
-      ]
-      for (app, name, number, seconds) in edits {
-        try app.tabs.edit(names[number].0, now: now.addingTimeInterval(seconds)) { tab in
-          tab.content = "Edited on the \(name).\n" + tab.content
+    let failure = try await offline(phone, desk) { () -> String? in
+      for (each, number, seconds) in [(phone, 0, 0.0), (desk, 0, 3), (phone, 1, 7), (desk, 1, 4)] {
+        try each.app.tabs.edit(names[number].0, now: now.addingTimeInterval(seconds)) { tab in
+          tab.content = "Edited on the \(each.device.name).\n" + tab.content
         }
       }
       try onPhone.tabs.close(names[2].0)
@@ -61,16 +55,17 @@ extension DemoStage {
     tell("waiting: \(onPhone.unsent) changes on the phone, \(onDesk.unsent) on the desk")
     let before = onDesk.activity.conflicts.count
     // The desk sends the tab the phone closed before it hears of that.
-    try await settle(ItsypadApp.self, [phone, desk])
+    try await settle(phone, desk)
     for conflict in onDesk.activity.conflicts.dropFirst(before) {
       let name = names.first { $0.0.uuidString == conflict.name }?.1 ?? "another tab"
       tell("conflict on \(name): \(Self.ending(conflict.resolution))")
     }
     let winners = ["Edited on the desk.", "Edited on the phone.", "Kept: edited on the desk."]
     for (number, winner) in winners.enumerated() {
-      for (app, name) in [(onPhone, "phone"), (onDesk, "desk")] {
-        let content = app.tabs.tab(names[number].0)?.content ?? ""
-        check(content.hasPrefix(winner), "\(names[number].1) on the \(name): \(winner)")
+      for each in [phone, desk] {
+        let content = each.app.tabs.tab(names[number].0)?.content ?? ""
+        check(
+          content.hasPrefix(winner), "\(names[number].1) on the \(each.device.name): \(winner)")
       }
     }
     tell("both devices show the later edit of each; the closed tab with an unsent edit lives")
@@ -88,7 +83,7 @@ extension DemoStage {
 
 extension DemoStage {
   /// The phone's app dies twice: before a change was sent, and before its answer arrived.
-  mutating func crash() async throws {
+  fileprivate mutating func crash() async throws {
     begin("tabs: the phone's app dies, twice")
     try await close("phone")
     let name = "written-before-the-crash.md"
@@ -100,14 +95,14 @@ extension DemoStage {
     try await loseAnAnswer(name, second)
     // Nothing was said to the old app: whatever it had only in memory is gone.
     drop("phone")
-    let (again, desk) = (try await self.phone(), try await desk())
-    let unsent = try again.app(ItsypadApp.self).unsent
-    tell("the next launch counts \(count(unsent, "unsent change")), and settles it")
-    for device in [again, desk] {
-      _ = try await device.app(ItsypadApp.self).sync()
-      let arrived = try device.app(ItsypadApp.self).tabs.tabs.filter { $0.name == name }
+    let (again, desk) = try await both(ItsypadApp.self)
+    tell("the next launch counts \(count(again.app.unsent, "unsent change")), and settles it")
+    for each in [again, desk] {
+      _ = try await each.app.sync()
+      let arrived = each.app.tabs.tabs.filter { $0.name == name }
       check(
-        arrived.map(\.content) == [second], "the edit is on the \(device.name), exactly once")
+        arrived.map(\.content) == [second],
+        "the edit is on the \(each.device.name), exactly once")
     }
     tell("on both devices the tab is there exactly once, with the edit")
   }

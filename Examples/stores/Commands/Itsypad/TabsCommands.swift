@@ -27,66 +27,38 @@ extension Row {
 extension Store {
   /// Scratch tabs of an editor.
   static let tabs = Store(
-    "tabs", summary: "scratch tabs of an editor; the newer edit of a tab wins",
-    notes: "An ID may be shortened as long as it stays unique.",
+    "tabs",
     watching: Watching<ItsypadApp>(noun: "tab", added: "opened", removed: "closed") { app in
       app.tabs.tabs.map { .init($0.id.uuidString, Row($0, unsent: false), state: $0) }
     },
     act: .tabs
   ) {
-    verb(
-      "add NAME (--text TEXT | --file FILE | -)", "open a tab; - reads standard input",
-      .word("the new tab's name"),
-      Parameter { arguments in
-        guard let source = try TextSource(&arguments) else {
-          throw UsageError("say what is in the tab: --text TEXT, --file FILE, or - to read it")
-        }
-        return source
-      }
-    ) { app, output, name, source in
+    verb("add", .word("the new tab's name"), content) { app, output, name, source in
       let tab = ScratchTab(
         id: UUID(), name: name, content: try source.read(), language: Language.of(name),
         lastModified: Date())
       try app.tabs.add(tab)
       try output.result(Row(tab, unsent: true).document, "opened \(tab.id) \(printable(name))")
     }
-    verb(
-      "import DIR|FILE.json",
-      "open a tab for each text file of a folder; again: take over\n"
-        + "changes; or move in what an older app exported",
-      .word("a folder, or an exported file,")
-    ) { app, output, path in
+    verb("import", .word("a folder, or an exported file,")) { app, output, path in
       try app.importTabs(path, output)
     }
-    Verb(
-      "edit ID (--text TEXT | --file FILE | -) [--name NAME]", "change a tab's text or name"
-    ) { arguments in
-      let id = try arguments.word("the tab's ID")
-      let (source, name) = (try TextSource(&arguments), arguments.value("name"))
-      guard source != nil || name != nil else {
-        throw UsageError("say what to change: --text TEXT, --file FILE, - or --name NAME")
-      }
-      return verb.action { app, output in
-        let content = try source?.read()
-        try app.change(id, output) { tab in
-          if let content { tab.content = content }
-          if let name { tab.name = name }
-        }
+    verb("edit", on: tab, changes) { app, output, tab, changes in
+      let content = try changes.source?.read()
+      try app.change(tab, output) { tab in
+        if let content { tab.content = content }
+        if let name = changes.name { tab.name = name }
       }
     }
-    verb(
-      "language ID LANGUAGE", "say what the tab is written in", .word("the tab's ID"),
-      .word("the language")
-    ) { app, output, id, language in
-      try app.change(id, output) { ($0.language, $0.languageLocked) = (language, true) }
+    verb("language", on: tab, .word("the language")) { app, output, tab, language in
+      try app.change(tab, output) { ($0.language, $0.languageLocked) = (language, true) }
     }
-    verb("close ID", "close a tab", .word("the tab's ID")) { app, output, id in
-      let tab = try app.tab(id)
+    verb("close", on: tab) { app, output, tab in
       try app.tabs.close(tab.id)
       try output.result(
         Row(tab, unsent: false).document, "closed \(tab.id) \(printable(tab.name))")
     }
-    verb("list", "all tabs") { app, output in
+    verb("list") { app, output in
       let unsent = app.tabs.unsentCount
       try output.list(
         "tabs", app.tabs.tabs.map { Row($0, unsent: app.tabs.isUnsent($0.id)) },
@@ -94,34 +66,47 @@ extension Store {
         with: ["unsent": unsent], empty: "no tabs",
         note: unsent == 0 ? "" : "* \(count(unsent, "change")) not sent yet")
     }
-    verb("show ID", "print the tab's text", .word("the tab's ID")) { app, output, id in
-      let tab = try app.tab(id)
+    verb("show", on: tab) { app, output, tab in
       // The unchanged text, without a line break at the end, for pipes.
       guard output.isJSON else { return Output.write(tab.content) }
       var document = Row(tab, unsent: app.tabs.isUnsent(tab.id)).document
       document["content"] = tab.content
       try output.result(document, "")
     }
-    verb.sync(
-      "fetch and send now; or turn sync on or off on this device:\n"
-        + "off forgets the cloud and keeps the tabs"
-    ) { app, isOn in
+    verb.sync { app, isOn in
       try await app.setEnabled(isOn)
     }
+  }
+
+  private static let tab = NamedItem<ItsypadApp, ScratchTab>("the tab's ID", "tab") { $0.tabs.tabs }
+
+  private static let content = Parameter<TextSource> { arguments in
+    guard let source = try TextSource(&arguments) else {
+      throw UsageError("say what is in the tab: --text TEXT, --file FILE, or - to read it")
+    }
+    return source
+  }
+
+  private static let changes = Parameter<(source: TextSource?, name: String?)> { arguments in
+    let (source, name) = (try TextSource(&arguments), arguments.value("name"))
+    guard source != nil || name != nil else {
+      throw UsageError("say what to change: --text TEXT, --file FILE, - or --name NAME")
+    }
+    return (source, name)
   }
 }
 
 extension ItsypadApp {
-  /// Changes the tab whose ID starts with `id`.
+  /// Changes a tab.
   fileprivate func change(
-    _ id: String, _ output: Output, _ edit: (inout ScratchTab) -> Void
+    _ tab: ScratchTab, _ output: Output, _ edit: (inout ScratchTab) -> Void
   ) throws {
-    let id = try tab(id).id
-    guard let tab = try tabs.edit(id, now: Date(), edit) else {
-      throw ToolError("the tab \(id) is gone")
+    guard let edited = try tabs.edit(tab.id, now: Date(), edit) else {
+      throw ToolError("the tab \(tab.id) is gone")
     }
     try output.result(
-      Row(tab, unsent: tabs.isUnsent(id)).document, "changed \(id) \(printable(tab.name))")
+      Row(edited, unsent: tabs.isUnsent(tab.id)).document,
+      "changed \(tab.id) \(printable(edited.name))")
   }
 
   /// Opens tabs for the files of a folder, or moves in an older app's export.

@@ -24,72 +24,62 @@ extension DemoStage {
 
   fileprivate mutating func compete() async throws {
     begin("leaderboard: scores made without a network move up when it is back")
-    let (phone, desk, tablet) = (try await phone(), try await desk(), try await tablet())
-    let (anna, other) = (try phone.app(LeaderboardApp.self), try desk.app(LeaderboardApp.self))
-    let ben = try tablet.app(LeaderboardApp.self)
-    _ = try await anna.social.ensureProfile(displayName: "Anna of the phone and the desk")
-    let reason = try await offline([phone]) {
+    let (phone, desk) = try await both(LeaderboardApp.self)
+    let tablet = try await tablet().with(LeaderboardApp.self)
+    let (anna, other, ben) = (phone.app.social, desk.app.social, tablet.app.social)
+    _ = try await anna.ensureProfile(displayName: "Anna of the phone and the desk")
+    let reason = try await offline(phone) {
       for day in 1...3 {
-        try await anna.social.publishDailyScores([
+        try await anna.publishDailyScores([
           Self.score("wordle", 2 + day, 20_261_100 + day),
           Self.score("connections", day == 2 ? nil : 5, 20_261_100 + day),
         ])
       }
-      _ = await anna.social.checkCloud()
-      return anna.social.reason
+      _ = await anna.checkCloud()
+      return anna.reason
     }
     tell(
-      "offline: \(anna.social.serviceStatus.displayName), \(anna.unsent) waiting; "
+      "offline: \(anna.serviceStatus.displayName), \(phone.app.unsent) waiting; "
         + "\(reason ?? "no reason")")
-    check(anna.social.serviceStatus == .local, "the device stands in")
-    try await sync(LeaderboardApp.self, on: phone) {
+    check(anna.serviceStatus == .local, "the device stands in")
+    try await sync(phone) {
       "online: \($0.social.serviceStatus.displayName), \($0.unsent) waiting"
     }
-    try await settle(LeaderboardApp.self, [desk])
-    check(other.social.myScores.count == 6, "the desk has anna's six scores")
+    try await settle(desk)
+    check(other.myScores.count == 6, "the desk has anna's six scores")
 
     begin("leaderboard: anna invites ben, and both publish")
-    _ = try await ben.social.ensureProfile(displayName: "Ben of the tablet")
-    try await ben.social.publishDailyScores([
+    _ = try await ben.ensureProfile(displayName: "Ben of the tablet")
+    try await ben.publishDailyScores([
       Self.score("wordle", 2), Self.score("wordle", 6, 20_261_102),
     ])
-    try await settle(LeaderboardApp.self, [tablet])
-    let board = try await anna.social.createLeaderboard(title: "Breakfast")
-    let user = ben.social.userId ?? ""
-    let url = try await anna.social.invite(user, to: board.id)
+    try await settle(tablet)
+    let board = try await anna.createLeaderboard(title: "Breakfast")
+    let user = ben.userId ?? ""
+    let url = try await anna.invite(user, to: board.id)
     tell("anna invites ben: \(url.absoluteString)")
     guard let link = URL(string: url.absoluteString) else { throw ToolError("there is no link") }
-    try await ben.social.accept(link)
-    try await settle(LeaderboardApp.self, [phone, desk, tablet])
+    try await ben.accept(link)
+    try await settle(phone, desk, tablet)
     let query = LeaderboardQuery(leaderboard: board.id)
-    let rankings = try await [anna, other, ben].asyncMap {
-      try await $0.social.fetchLeaderboard(query).map {
-        "\($0.rank). \($0.displayName), \(count($0.points, "point"))"
+    let ranking = try await anna.fetchLeaderboard(query)
+    for row in ranking { tell("\(row.rank). \(row.displayName), \(count(row.points, "point"))") }
+    check(ranking.count == 2, "two people are ranked")
+    for service in [other, ben] {
+      let same = try await service.fetchLeaderboard(query).elementsEqual(ranking) {
+        ($0.rank, $0.displayName, $0.points) == ($1.rank, $1.displayName, $1.points)
       }
+      check(same, "all three devices show the same ranking")
     }
-    for line in rankings.first ?? [] { tell(line) }
-    check(rankings.first?.count == 2, "two people are ranked")
-    check(Set(rankings).count == 1, "all three devices show the same ranking")
-    try compare(LeaderboardApp.self, phone, desk)
+    compare(phone, desk)
 
     begin("leaderboard: ben is taken out again")
-    try await anna.social.revoke(user, from: board.id)
-    try await settle(LeaderboardApp.self, [tablet, phone, desk])
-    let left = try await other.social.fetchLeaderboard(query).count
-    check(ben.social.leaderboards.isEmpty && left == 1, "ben and his scores are out")
+    try await anna.revoke(user, from: board.id)
+    try await settle(tablet, phone, desk)
+    let left = try await other.fetchLeaderboard(query).count
+    check(ben.leaderboards.isEmpty && left == 1, "ben and his scores are out")
     tell(
-      "on ben's tablet: \(count(ben.social.leaderboards.count, "leaderboard")); "
+      "on ben's tablet: \(count(ben.leaderboards.count, "leaderboard")); "
         + "in anna's: \(count(left, "person"))")
-  }
-}
-
-extension Array {
-  /// The results of `body` for each element, one after another.
-  fileprivate func asyncMap<Result>(
-    _ body: (Element) async throws -> Result
-  ) async rethrows -> [Result] {
-    var results: [Result] = []
-    for element in self { results.append(try await body(element)) }
-    return results
   }
 }

@@ -51,21 +51,19 @@ final class LeaderboardApp: StoreApp {
       texts: social.canonicalRows.map(\.text))
   }
 
-  /// The state of the service, as a document and as lines of text.
+  /// The state of the service.
   var status: SyncReport {
     let service = social.serviceStatus
-    let lines = [
-      "\(service.displayName): \(service.description)", social.reason.map(printable),
-      "waiting: \(unsent)", "scores: \(social.myScores.count)",
-      "leaderboards: \(social.leaderboards.count)",
-      lastSyncLine(social.lastSync),
-    ]
-    return SyncReport(
-      [
-        "service": service.displayName, "meaning": service.description,
-        "reason": social.reason, "waiting": unsent, "scores": social.myScores.count,
-        "leaderboards": social.leaderboards.count, "lastSync": social.lastSync,
-      ], lines.compactMap(\.self).joined(separator: "\n"))
+    let (scores, boards) = (social.myScores.count, social.leaderboards.count)
+    return SyncReport([
+      ("service", service.displayName, "\(service.displayName): \(service.description)"),
+      ("meaning", service.description, nil),
+      ("reason", social.reason, social.reason.map(printable)),
+      ("waiting", unsent, "waiting: \(unsent)"),
+      ("scores", scores, "scores: \(scores)"),
+      ("leaderboards", boards, "leaderboards: \(boards)"),
+      ("lastSync", social.lastSync, lastSyncLine(social.lastSync)),
+    ])
   }
 
   /// The ID of the leaderboard that has `name` as its title, its ID, or the beginning of its ID.

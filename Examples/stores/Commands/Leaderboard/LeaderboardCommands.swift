@@ -8,11 +8,7 @@ private let verb = Verbs<LeaderboardApp>()
 extension Store {
   /// Daily scores among friends.
   static let leaderboard = Store(
-    "leaderboard", summary: "daily scores among friends, in shared leaderboards",
-    notes: """
-      profile, friends and scores wait on this device until a sync moves them up; whatever changes
-      a leaderboard itself is done at once.
-      """,
+    "leaderboard",
     watching: Watching<LeaderboardApp>(
       noun: "rank", listVerb: "show",
       subscriptions: PushLine.privateDatabase + PushLine.sharedDatabase
@@ -27,8 +23,7 @@ extension Store {
     ],
     act: .leaderboard
   ) {
-    verb("profile [NAME]", "your profile; a name makes or changes it", .optionalWord) {
-      app, output, name in
+    verb("profile", .optionalWord) { app, output, name in
       let profile = try await app.social.ensureProfile(displayName: name)
       let code = (try? FriendCode(profile.friendCode))?.description ?? profile.friendCode
       try output.result(
@@ -39,20 +34,44 @@ extension Store {
         user: \(printable(profile.id))
         """)
     }
-    verb("code", "the code to give to friends") { app, output in
+    verb("code") { app, output in
       let code = try await app.social.generateFriendCode()
       try output.result(["code": code.description], code.description)
     }
-    friend
-    verb("friends", "your friends; those in a leaderboard with you by name") { app, output in
+    verb("friend", isAdded, .word("the friend's code")) { app, output, isAdded, code in
+      if isAdded { try await app.social.addFriend(code: code) }
+      if !isAdded { try await app.social.removeFriend(code: code) }
+      let text = try FriendCode(code).description
+      try output.result(["friend": text], isAdded ? "added \(text)" : "removed \(text)")
+    }
+    verb("friends") { app, output in
       try output.list(
         "friends", try await app.social.listFriends().map { Row($0) },
         [.init("CODE"), .init("NAME", .text), .init("ADDED")],
         empty: "no friends yet; add one by their code")
     }
-    publish
-    show
-    verb("list", "the leaderboards you are in") { app, output in
+    Verb.inSession("publish", score) { session, output, score in
+      let app = try session.app(LeaderboardApp.self)
+      let scores =
+        try score.map { [$0] } ?? session.app(ResultsApp.self).store.results.map { DailyScore($0) }
+      try await app.social.publishDailyScores(scores)
+      try output.result(
+        ["scores": scores.count, "waiting": app.unsent],
+        "\(count(scores.count, "score")) on this device, \(app.unsent) waiting for the cloud")
+    }
+    verb("show", .optionalWord, .option("game"), day) {
+      app, output, board, game, day in
+      let query = LeaderboardQuery(
+        gameId: game.map(gameId), from: day ?? 0, through: day ?? .max,
+        leaderboard: try board.map(app.boardID))
+      try output.list(
+        "ranking", try await app.social.fetchLeaderboard(query).map { Row($0) },
+        [
+          .init("RANK", .number), .init("NAME", .text), .init("POINTS", .number),
+          .init("SOLVED", .number), .init("SCORE", .number, isDetail: true),
+        ], empty: "no scores yet")
+    }
+    verb("list") { app, output in
       try output.list(
         "leaderboards", app.social.leaderboards.map { Row($0) },
         [
@@ -60,35 +79,34 @@ extension Store {
           .init("MEMBERS", .text), .init("SCORES", .number, isDetail: true),
         ], empty: "no leaderboards yet; create one, or accept a link")
     }
-    verb("create TITLE", "make a leaderboard", access: .server, .word("the leaderboard's title")) {
-      app, output, title in
+    verb("create", access: .server, .word("the leaderboard's title")) { app, output, title in
       let board = try await app.social.createLeaderboard(title: title)
       try output.result(Row(board).document, "made \(printable(board.title)), \(board.id)")
     }
-    share
-    verb("accept URL", "join a leaderboard", access: .server, link) { app, output, url in
+    verb("share", access: .server, board, guest) { app, output, board, user in
+      let url =
+        if let user { try await app.social.invite(user, to: board) } else {
+          try await app.social.open(board)
+        }
+      try output.result(["url": url.absoluteString], url.absoluteString)
+    }
+    verb("accept", access: .server, link) { app, output, url in
       let board = try await app.social.accept(url)
       try output.result(Row(board).document, "joined \(printable(board.title)), \(board.id)")
     }
-    verb(
-      "revoke BOARD USER", "remove a user from one of your leaderboards", access: .server, board,
-      .word("whom to take out")
-    ) { app, output, board, user in
+    verb("revoke", access: .server, board, .word("whom to take out")) { app, output, board, user in
       try await app.social.revoke(user, from: try app.boardID(board))
       try output.result(["revoked": user], "\(printable(user)) is out of \(printable(board))")
     }
-    verb(
-      "leave BOARD", "leave another user's leaderboard, with your scores", access: .server, board
-    ) { app, output, board in
+    verb("leave", access: .server, board) { app, output, board in
       try await app.social.leave(try app.boardID(board))
       try output.result(["left": board], "you left \(printable(board))")
     }
-    verb("delete BOARD", "end a leaderboard of yours, for everybody", access: .server, board) {
-      app, output, board in
+    verb("delete", access: .server, board) { app, output, board in
       try await app.social.delete(try app.boardID(board))
       try output.result(["deleted": board], "\(printable(board)) is no more")
     }
-    verb.status("where scores go now, and what waits", access: .server) { app in
+    verb.status(access: .server) { app in
       _ = await app.social.checkCloud()
       return app.status
     }
@@ -103,96 +121,40 @@ extension Store {
   }
 
   /// An option with a day, written with or without hyphens, as a number.
-  private static let day = Parameter<Int?> { arguments in
-    guard let text = arguments.value("day") else { return nil }
-    guard let number = Int(text.filter { $0 != "-" }), number > 0 else {
-      throw UsageError("a day is written as 2026-11-03, not \(quoted(text))")
-    }
-    return number
+  private static let day = Parameter.option("day", "a day is written as 2026-11-03") { text in
+    Int(text.filter { $0 != "-" }).flatMap { $0 > 0 ? $0 : nil }
   }
 
-  private static let friend = Verb(
-    "friend add|remove CODE", "add a friend by their code, or take them off the list"
-  ) { arguments in
-    let what = try arguments.word("add or remove")
-    guard ["add", "remove"].contains(what) else {
-      throw UsageError("a friend is added or removed, not \(quoted(what))")
-    }
-    let code = try arguments.word("the friend's code")
-    let isNew = what == "add"
-    return verb.action { app, output in
-      if isNew { try await app.social.addFriend(code: code) }
-      if !isNew { try await app.social.removeFriend(code: code) }
-      let text = try FriendCode(code).description
-      try output.result(["friend": text], isNew ? "added \(text)" : "removed \(text)")
-    }
+  private static let isAdded = Parameter.word("add or remove", "a friend is added or removed") {
+    ["add": true, "remove": false][$0]
   }
 
-  private static let show = verb(
-    "show [BOARD] [--game GAME] [--day DAY]",
-    "the ranking in a leaderboard, or of everybody you know", .optionalWord, .option("game"), day
-  ) { app, output, board, game, day in
-    let query = LeaderboardQuery(
-      gameId: game.map(gameId), from: day ?? 0, through: day ?? .max,
-      leaderboard: try board.map(app.boardID))
-    try output.list(
-      "ranking", try await app.social.fetchLeaderboard(query).map { Row($0) },
-      [
-        .init("RANK", .number), .init("NAME", .text), .init("POINTS", .number),
-        .init("SOLVED", .number), .init("SCORE", .number, isDetail: true),
-      ], empty: "no scores yet")
-  }
-
-  private static let share = Verb(
-    "share BOARD (--with USER | --anyone)", "invite somebody, or all who have the link"
-  ) { arguments in
-    let board = try arguments.word("the leaderboard's title or ID")
+  /// The user of `--with`; `nil` for all who have the link.
+  private static let guest = Parameter<String?> { arguments in
     let user = arguments.value("with")
     guard arguments.flag("anyone") != (user != nil) else {
       throw UsageError("say with whom: --with USER, as their profile shows it, or --anyone")
     }
-    return verb.action(.server) { app, output in
-      let url =
-        if let user { try await app.social.invite(user, to: board) } else {
-          try await app.social.open(board)
-        }
-      try output.result(["url": url.absoluteString], url.absoluteString)
-    }
+    return user
   }
 
-  private static let publish = Verb(
-    "publish [GAME] [SCORE] [--max N] [--day DAY] [--results]",
-    "publish a score, without one as not solved; or those of\nthe results on this device"
-  ) { arguments in
+  /// The score that the words and options give; `nil` for those of the results on the device.
+  private static let score = Parameter<DailyScore?> { arguments in
     let game = arguments.word()
-    let score = try arguments.word().map { try number($0, "a score") }
-    let limit = try arguments.value("max").map { try number($0, "--max") }
+    let score = try Parameter.optionalWord("a score is a whole number", parse: wholeNumber)
+      .read(&arguments)
+    let limit = try Parameter.option("max", "--max is a whole number", parse: wholeNumber)
+      .read(&arguments)
     let day = try day.read(&arguments)
     guard arguments.flag("results") != (game != nil) else {
       throw UsageError("name a game, or take those of the results with --results")
     }
-    let named = game.map { game in
+    return game.map { game in
       DailyScore(
         gameId: gameId(game), dateInt: day ?? DailyScore.dateInt(of: Date()), score: score,
         maxAttempts: limit ?? Game.named(game)?.maxAttempts ?? 0, completed: score != nil,
         publishedAt: Date())
     }
-    return Verb.action { session, output in
-      let app = try session.app(LeaderboardApp.self)
-      let scores =
-        try named.map { [$0] } ?? session.app(ResultsApp.self).store.results.map { DailyScore($0) }
-      try await app.social.publishDailyScores(scores)
-      try output.result(
-        ["scores": scores.count, "waiting": app.unsent],
-        "\(count(scores.count, "score")) on this device, \(app.unsent) waiting for the cloud")
-    }
-  }
-
-  private static func number(_ text: String, _ what: String) throws -> Int {
-    guard let number = Int(text), number >= 0 else {
-      throw UsageError("\(what) is a whole number, not \(quoted(text))")
-    }
-    return number
   }
 
   /// The ID that the scores of the game called `name` have.

@@ -26,7 +26,7 @@ struct ResultsApp: StoreApp {
     switch try await store.syncNow() {
     case .synced, .syncing:
       return SyncReport(
-        status("synced"),
+        status("synced").document,
         "results: \(count(store.results.count, "result")), \(store.status.waiting) waiting")
     case .offline: throw place.failure(store.status.message ?? "the server can't be reached")
     case .failed(let failure): throw ToolError("\(failure)")
@@ -51,27 +51,18 @@ struct ResultsApp: StoreApp {
       : status.emptyText
   }
 
-  /// The state of the sync as a document.
-  func status(_ state: String) -> Document {
+  /// The state of the sync; `state` names it.
+  func status(_ state: String) -> SyncReport {
     let status = store.status
-    return [
-      "state": state, "message": status.message, "waiting": status.waiting,
-      "refused": status.refused, "results": store.results.count, "lastSync": status.lastSync,
-      "account": place.device.account,
-    ]
-  }
-
-  /// The state of the sync as a document and as lines of text.
-  var status: SyncReport {
-    let status = store.status
-    return SyncReport(
-      self.status(status.hasSyncedBefore ? "synced before" : "never synced"),
-      """
-      \(place.accountLine)
-      results: \(store.results.count)
-      waiting to be sent: \(status.waiting)
-      \(lastSyncLine(status.lastSync))
-      """)
+    return SyncReport([
+      ("account", place.device.account, place.accountLine),
+      ("state", state, nil),
+      ("message", status.message, nil),
+      ("results", store.results.count, "results: \(store.results.count)"),
+      ("waiting", status.waiting, "waiting to be sent: \(status.waiting)"),
+      ("refused", status.refused, nil),
+      ("lastSync", status.lastSync, lastSyncLine(status.lastSync)),
+    ])
   }
 }
 

@@ -8,25 +8,24 @@ private let verb = Verbs<ResultsApp>()
 extension Store {
   /// Results of daily puzzles.
   static let results = Store(
-    "results", summary: "results of daily puzzles, from the texts people share",
+    "results",
     watching: Watching<ResultsApp>(noun: "result", removed: "deleted") { app in
       app.store.results.map { .init($0.id.uuidString, Row($0)) }
     },
     completing: ["GAME": .fixed(Game.all.map(\.name))],
     act: .results
   ) {
-    Verb("add [-]", "one share text, on standard input") { arguments in
+    Verb("add") { arguments in
       // The text is always read from standard input; `-` is optional.
       if arguments.nextWord == "-" { _ = arguments.word() }
       return verb.action { app, output in
         let before = app.store.results.count
         let row = Row(try app.store.add(sharedText: try TextSource.standardInput.read()))
         let isNew = app.store.results.count > before
-        try output.result(row.document, (isNew ? "added " : "known already: ") + row.words)
+        try output.result(isNew ? "added" : "known already:", row)
       }
     }
-    verb("import FILE", "all share texts in a file", .word("a file with share texts")) {
-      app, output, path in
+    verb("import", .word("a file with share texts")) { app, output, path in
       let report = try app.store.importResults(from: try TextSource.file(path).read())
       let document: Document = [
         "added": report.added.map { Row($0).document }, "duplicates": report.duplicates,
@@ -38,16 +37,14 @@ extension Store {
           + "\(report.problems.count) unreadable")
       for problem in report.problems { output.note(problem.description) }
     }
-    verb("list [--game GAME]", "all results, or those of a game", .option("game")) {
-      app, output, name in
+    verb("list", .option("game")) { app, output, name in
       let game = try name.map(game)
       let results = app.store.results.filter { game == nil || $0.gameId == game?.id }
       try output.list(
         "results", results.map { Row($0) },
         [.init("ID", .id), .init("DAY"), .init("RESULT", .text)], empty: app.emptyText)
     }
-    verb("streaks [GAME]", "computed from the results, never synced", .optionalWord) {
-      app, output, name in
+    verb("streaks", .optionalWord) { app, output, name in
       try output.list(
         "streaks", app.store.streaks(game: try name.map(game)).map { Row($0) },
         [
@@ -55,12 +52,15 @@ extension Store {
           .init("SOLVED", .number), .init("PLAYED", .number, isDetail: true),
         ], empty: app.emptyText)
     }
-    verb("delete ID", "delete a result", .word("the result's ID")) { app, output, prefix in
-      let id = try find(prefix, in: app.store.results, "result").id
-      try app.store.delete(id)
-      try output.result(["deleted": id.uuidString], "deleted \(id)")
+    verb("delete", on: result) { app, output, result in
+      try app.store.delete(result.id)
+      try output.result("deleted", result.id)
     }
-    verb.status("where sync stands, and what waits") { $0.status }
+    verb.status { $0.status($0.store.status.hasSyncedBefore ? "synced before" : "never synced") }
+  }
+
+  private static let result = NamedItem<ResultsApp, GameResult>("the result's ID", "result") {
+    $0.store.results
   }
 
   private static func game(_ name: String) throws(ToolError) -> Game {
