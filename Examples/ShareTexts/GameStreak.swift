@@ -46,55 +46,25 @@ public struct GameStreak: Hashable, Sendable, Identifiable {
     calendar: Calendar
   ) -> GameStreak {
     let present = PuzzleDay(today, calendar).number
-    var played = 0
-    var completed = 0
-    var lastPlayed: Date?
-    // For each day with a result: the first solved one's moment, or nil when none was solved.
-    var days: [Int: Date?] = [:]
-    for result in results where result.gameId == gameId {
-      played += 1
-      lastPlayed = max(lastPlayed ?? result.date, result.date)
-      let day = PuzzleDay(result.date, calendar).number
-      let earlier = days[day] ?? nil
-      if result.completed {
-        completed += 1
-        days[day] = .some(min(earlier ?? result.date, result.date))
-      } else {
-        days[day] = .some(earlier)
-      }
-    }
-    let solved = days.compactMapValues { $0 }
-    let current = currentRun(days, solved, present)
-    return GameStreak(
-      gameId: gameId, gameName: gameName, currentStreak: current.length,
-      maxStreak: longestRun(solved.keys.filter { $0 <= present }.sorted()),
-      totalGamesPlayed: played, totalGamesCompleted: completed, lastPlayedDate: lastPlayed,
-      streakStartDate: current.start)
-  }
-
-  private static func currentRun(
-    _ days: [Int: Date?], _ solved: [Int: Date], _ today: Int
-  ) -> (length: Int, start: Date?) {
+    let results = results.filter { $0.gameId == gameId }
+    let days = Dictionary(grouping: results) { PuzzleDay($0.date, calendar).number }
+    // The moment of the first solved result of each day that has one.
+    let solved = days.compactMapValues { $0.filter(\.completed).map(\.date).min() }
     // Played today without success: the streak is over, whatever yesterday brought.
-    let last = days[today] == nil ? today - 1 : today
-    var length = 0
-    var start: Date?
-    while let date = solved[last - length] {
-      start = date
-      length += 1
-    }
-    return (length, start)
+    let last = days[present] == nil ? present - 1 : present
+    let current = runLength(solved, endingAt: last)
+    let ends = solved.keys.filter { $0 == present || ($0 < present && solved[$0 + 1] == nil) }
+    return GameStreak(
+      gameId: gameId, gameName: gameName, currentStreak: current,
+      maxStreak: ends.map { runLength(solved, endingAt: $0) }.max() ?? 0,
+      totalGamesPlayed: results.count, totalGamesCompleted: results.count(where: \.completed),
+      lastPlayedDate: results.map(\.date).max(), streakStartDate: solved[last - current + 1])
   }
 
-  private static func longestRun(_ days: [Int]) -> Int {
-    var longest = 0
+  /// The number of days in a row that were solved, up to a day.
+  private static func runLength(_ solved: [Int: Date], endingAt last: Int) -> Int {
     var length = 0
-    var previous: Int?
-    for day in days {
-      length = previous == day - 1 ? length + 1 : 1
-      longest = max(longest, length)
-      previous = day
-    }
-    return longest
+    while solved[last - length] != nil { length += 1 }
+    return length
   }
 }
