@@ -7,16 +7,12 @@ public import Foundation
 public struct Game: Hashable, Sendable {
   /// The game's ID, the same on all devices and in all versions.
   public let id: UUID
-
   /// The name people know.
   public let name: String
-
   /// What a result's score counts.
   public let scoring: Scoring
-
   /// The most attempts the game allows; 0 where it sets no limit.
   public let maxAttempts: Int
-
   /// The day of the game's puzzle number 0, where numbers tell days.
   let dayZero: PuzzleDay?
 

@@ -8,25 +8,18 @@ public struct GameStreak: Hashable, Sendable, Identifiable {
 
   /// The game's ID.
   public let gameId: UUID
-
   /// The game's name.
   public let gameName: String
-
   /// How many days in a row, up to today or yesterday, a puzzle was solved.
   public let currentStreak: Int
-
   /// The most days in a row there ever were.
   public let maxStreak: Int
-
   /// Results there are.
   public let totalGamesPlayed: Int
-
   /// Results of solved puzzles.
   public let totalGamesCompleted: Int
-
   /// The moment of the newest result; `nil` when there is none.
   public let lastPlayedDate: Date?
-
   /// The moment of the first solved result of the current streak; `nil` without one.
   public let streakStartDate: Date?
 
@@ -52,19 +45,13 @@ public struct GameStreak: Hashable, Sendable, Identifiable {
     let solved = days.compactMapValues { $0.filter(\.completed).map(\.date).min() }
     // Played today without success: the streak is over, whatever yesterday brought.
     let last = days[present] == nil ? present - 1 : present
-    let current = runLength(solved, endingAt: last)
+    let streak = { (last: Int) in (0...).prefix { solved[last - $0] != nil }.count }
+    let current = streak(last)
     let ends = solved.keys.filter { $0 == present || ($0 < present && solved[$0 + 1] == nil) }
     return GameStreak(
       gameId: gameId, gameName: gameName, currentStreak: current,
-      maxStreak: ends.map { runLength(solved, endingAt: $0) }.max() ?? 0,
-      totalGamesPlayed: results.count, totalGamesCompleted: results.count(where: \.completed),
+      maxStreak: ends.map(streak).max() ?? 0, totalGamesPlayed: results.count,
+      totalGamesCompleted: results.count(where: \.completed),
       lastPlayedDate: results.map(\.date).max(), streakStartDate: solved[last - current + 1])
-  }
-
-  /// The number of days in a row that were solved, up to a day.
-  private static func runLength(_ solved: [Int: Date], endingAt last: Int) -> Int {
-    var length = 0
-    while solved[last - length] != nil { length += 1 }
-    return length
   }
 }

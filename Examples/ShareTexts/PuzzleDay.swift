@@ -4,17 +4,15 @@ import Foundation
 struct PuzzleDay: Hashable, Sendable {
   /// The number of the day, counted from 1970-01-01.
   let number: Int
+}
 
-  private init(number: Int) {
-    self.number = number
-  }
-
+extension PuzzleDay {
   /// The day, when there is such a day.
   init?(_ year: Int, _ month: Int, _ day: Int) {
-    let parts = DateComponents(year: year, month: month, day: day)
     let calendar = Self.gregorian(.gmt)
+    let parts = DateComponents(year: year, month: month, day: day)
     guard (1900...9999).contains(year), (1...12).contains(month), (1...31).contains(day),
-      parts.isValidDate(in: calendar), let date = calendar.date(from: parts)
+      let date = calendar.date(from: parts), calendar.component(.day, from: date) == day
     else { return nil }
     number = Int(date.timeIntervalSince1970) / Self.seconds
   }

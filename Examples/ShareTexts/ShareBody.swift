@@ -4,9 +4,9 @@ struct ShareBody: Sendable {
   private static let mostLines = 40
 
   private let text: ShareText
-  /// The lines that are not blank; the first one may be the rest of the head's line.
+  /// The lines that are not blank, without the blanks and marks of quoted lines before them; the
+  /// first one may be the rest of the head's line.
   private let lines: [Range<Int>]
-
   /// How far the result reaches in the text: up to the last thing that was understood.
   private(set) var usedEnd: Int
 
@@ -16,7 +16,8 @@ struct ShareBody: Sendable {
     usedEnd = range.lowerBound
     lines = text.units[range]
       .split(separator: 0x0a, maxSplits: Self.mostLines, omittingEmptySubsequences: false)
-      .prefix(Self.mostLines).filter { !$0.allSatisfy { $0 == 0x20 || $0 == 0x3e } }.map(\.indices)
+      .prefix(Self.mostLines).map { $0.drop { $0 == 0x20 || $0 == 0x3e }.indices }
+      .filter { !$0.isEmpty }
   }
 
   /// The first match of a pattern in the first `count` lines that are not blank.
@@ -40,9 +41,9 @@ struct ShareBody: Sendable {
   mutating func rows(of signs: ShareSigns, count: ClosedRange<Int>) -> [String] {
     var rows: [String] = []
     for line in lines {
-      let match = signs.row.matches(in: text, line).first
+      let match = signs.run.matches(in: text, line).first
       let row = match.map(signs.letters(of:)) ?? ""
-      if let match, count.contains(row.count) {
+      if let match, match.range.lowerBound == line.lowerBound, count.contains(row.count) {
         rows.append(row)
         usedEnd = max(usedEnd, match.range.upperBound)
       } else if !rows.isEmpty {
@@ -58,16 +59,12 @@ struct ShareSigns: Sendable {
   private let letters: [Unicode.Scalar: Character]
   /// Signs, with or without blanks between them.
   let run: SharePattern
-  /// A line that begins with signs.
-  let row: SharePattern
 
   /// Describes the signs.
   init(_ letters: [Unicode.Scalar: Character]) {
     self.letters = letters
     let signs = String(String.UnicodeScalarView(letters.keys))
-    let run = "[\(signs)](?:[ >]*[\(signs)])*"
-    self.run = SharePattern(run)
-    row = SharePattern("^[ >]*\(run)")
+    run = SharePattern("[\(signs)](?:[ >]*[\(signs)])*")
   }
 
   /// The letters of the signs in a match.

@@ -6,11 +6,10 @@ struct SharePattern: Sendable {
 
   /// Compiles a pattern of this module.
   init(_ pattern: String) {
-    do {
-      expression = try NSRegularExpression(pattern: pattern, options: .caseInsensitive)
-    } catch {
-      preconditionFailure("\(pattern) is not a regular expression: \(error)")
-    }
+    guard
+      let expression = try? NSRegularExpression(pattern: pattern, options: .caseInsensitive)
+    else { preconditionFailure("\(pattern) is not a regular expression.") }
+    self.expression = expression
   }
 
   /// The matches in a part of a text, in order; `^` stands for the beginning of the part.
@@ -56,15 +55,9 @@ struct SharePattern: Sendable {
 
 /// A place in uniform text where a pattern was found.
 struct ShareMatch {
-  private let result: NSTextCheckingResult
-  private let start: Int
-  private let source: ShareText
-
-  fileprivate init(result: NSTextCheckingResult, start: Int, source: ShareText) {
-    self.result = result
-    self.start = start
-    self.source = source
-  }
+  fileprivate let result: NSTextCheckingResult
+  fileprivate let start: Int
+  fileprivate let source: ShareText
 
   /// The place in the text.
   var range: Range<Int> {

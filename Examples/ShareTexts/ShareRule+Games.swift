@@ -63,11 +63,11 @@ extension ShareRule {
     guard !rows.isEmpty else { throw head.lacks("its rows of squares") }
     let found = Set(rows.filter { Set($0).count == 1 }).count
     let mistakes = rows.count { Set($0).count > 1 }
-    guard mistakes <= 4, rows.count <= 8 else { throw head.impossible }
-    guard found == 4 || mistakes == 4 else { throw head.lacks("some of its rows") }
-    guard found < 4 || mistakes < 4 else { throw head.impossible }
+    let isSolved = found == 4
+    guard rows.count <= 8, mistakes <= (isSolved ? 3 : 4) else { throw head.impossible }
+    guard isSolved || mistakes == 4 else { throw head.lacks("some of its rows") }
     return SharePuzzle(
-      score: found == 4 ? rows.count : nil, completed: found == 4,
+      score: isSolved ? rows.count : nil, completed: isSolved,
       data: ["grid": rows.joined(separator: "\n"), "mistakes": String(mistakes)])
   }
 

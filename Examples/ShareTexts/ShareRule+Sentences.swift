@@ -18,14 +18,14 @@ extension ShareRule {
     .spellingBee, "Spelling +Bee", "", isSentence: true,
     // Without a day, a rank or points close by, somebody only talks about the game.
     isResult: { head in
-      head.day != nil || head.inLine(rank) != nil || head.isFollowed(by: points, lines: 4)
+      head.day != nil || head.first(rank) != nil || head.first(points, ahead: 4) != nil
     },
     read: { (head, body) throws(ShareTextError) in
       let rankAfter = body.first(rank, within: 6)
       var data: [String: String] = [:]
       data["words"] = body.first(words, within: 6)?.value
-      let score = (body.first(points, within: 6) ?? head.inLine(points)).flatMap { Int($0.value) }
-      guard let rank = head.inLine(rank) ?? rankAfter else { throw head.lacks("the rank") }
+      let score = (body.first(points, within: 6) ?? head.first(points)).flatMap { Int($0.value) }
+      guard let rank = head.first(rank) ?? rankAfter else { throw head.lacks("the rank") }
       guard let score else { throw head.lacks("the points") }
       let name = rank.value.split(separator: " ").map(\.capitalized)
         .joined(separator: " ")
@@ -95,7 +95,7 @@ extension ShareRule {
     .miniCrossword, "Mini +Crossword|NYT +Mini|The +Mini", "(?: *Crossword(?![a-z]))?",
     isSentence: true,
     // Without a day or a time close by, somebody only talks about the game.
-    isResult: { $0.day != nil || $0.isFollowed(by: time, lines: 2) },
+    isResult: { $0.day != nil || $0.first(time, ahead: 2) != nil },
     read: { (head, body) throws(ShareTextError) in
       SharePuzzle(score: try seconds(head, &body, within: 3), completed: true)
     })

@@ -2,20 +2,15 @@
 struct ShareRule: Sendable {
   /// The game.
   let game: Game
-
   /// A pattern for the name that a result begins with.
   let name: String
-
   /// The head of a result: the words before the name that belong to it, the name, and what follows
   /// up to the number or the outcome.
   let head: SharePattern
-
   /// Whether the game's name comes late in a sentence, so that the result begins with its line.
   let isSentence: Bool
-
   /// Whether a head begins a result; without more around it, the name may be mere talk.
   let isResult: @Sendable (ShareHead) -> Bool
-
   /// Reads the result itself.
   let read: @Sendable (ShareHead, inout ShareBody) throws(ShareTextError) -> SharePuzzle
 
@@ -89,12 +84,6 @@ struct ShareHead {
   /// The place where the match ends.
   var end: Int { match.range.upperBound }
 
-  /// The number of the puzzle.
-  var puzzle: Int? { number("puzzle") }
-
-  /// The series of puzzles that it is of, if it is not the daily one.
-  var variant: String? { match["variant"]?.lowercased() }
-
   /// The value of a group.
   subscript(name: String) -> String? { match[name] }
 
@@ -103,14 +92,11 @@ struct ShareHead {
     match[name].flatMap { Int($0.filter(\.isNumber)) }
   }
 
-  /// The first match of a pattern in the line of the head.
-  func inLine(_ pattern: SharePattern) -> ShareMatch? {
-    pattern.matches(in: text, text.line(of: match.range)).first
-  }
-
-  /// Whether a pattern is found between the head and the end of the `count`th line.
-  func isFollowed(by pattern: SharePattern, lines count: Int) -> Bool {
-    !pattern.matches(in: text, end..<text.lineEnd(at: end, lines: count)).isEmpty
+  /// The first match of a pattern in the line of the head, or between the head and the end of the
+  /// next `count` lines.
+  func first(_ pattern: SharePattern, ahead count: Int? = nil) -> ShareMatch? {
+    let ahead = count.map { end..<text.lineEnd(at: end, lines: $0) }
+    return pattern.matches(in: text, ahead ?? text.line(of: match.range)).first
   }
 
   /// The error for a result without one of its parts.

@@ -9,10 +9,8 @@ struct ShareText: Sendable {
 
   /// The original text, with `\n` as its line ends.
   private let original: [Unicode.Scalar]
-
   /// The uniform text in UTF-16, in whose units regular expressions count.
   let units: [UInt16]
-
   /// For each unit of the uniform text its place in the original, and one more for the end.
   private let origins: [Int]
 
@@ -20,9 +18,7 @@ struct ShareText: Sendable {
   ///
   /// - Throws: `ShareTextError.empty` or `.tooLong`.
   init(_ text: String) throws(ShareTextError) {
-    guard text.utf8.count <= Self.longest * 4, text.unicodeScalars.count <= Self.longest else {
-      throw .tooLong
-    }
+    guard text.unicodeScalars.count <= Self.longest else { throw .tooLong }
     var original: [Unicode.Scalar] = []
     var previous: Unicode.Scalar?
     for scalar in text.unicodeScalars {
@@ -33,18 +29,20 @@ struct ShareText: Sendable {
     var origins: [Int] = []
     var index = 0
     while index < original.count {
-      let start = index
       var uniform = Self.uniform(original[index])
-      index += 1
-      if uniform == ":", let (name, square) = Self.chatName(original[index...]) {
+      var length = 1
+      let rest = original[(index + 1)...]
+      if uniform == ":",
+        let (name, square) = Self.chatNames.first(where: { rest.starts(with: $0.name) })
+      {
         uniform = square
-        index += name.count
+        length += name.count
       }
-      guard let uniform else { continue }
-      for unit in uniform.utf16 {
+      for unit in uniform.map({ Array($0.utf16) }) ?? [] {
         units.append(unit)
-        origins.append(start)
+        origins.append(index)
       }
+      index += length
     }
     guard !units.allSatisfy(Self.isBlank) else { throw .empty }
     self.original = original
@@ -110,10 +108,4 @@ struct ShareText: Sendable {
     ("large_blue_square:", "🟦"), ("large_purple_square:", "🟪"), ("large_red_square:", "🟥"),
     ("black_large_square:", "⬛"), ("white_large_square:", "⬜"),
   ].map { (name: String, square: Unicode.Scalar) in (name.unicodeScalars, square) }
-
-  private static func chatName(
-    _ text: ArraySlice<Unicode.Scalar>
-  ) -> (name: String.UnicodeScalarView, square: Unicode.Scalar)? {
-    chatNames.first { text.starts(with: $0.name) }
-  }
 }

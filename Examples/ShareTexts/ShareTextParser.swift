@@ -15,7 +15,6 @@ public struct ShareTextParser: Sendable {
 
   /// How results get their IDs.
   public var identity: ResultIdentity
-
   /// Says in which time zone a day of play is a day.
   public var calendar: Calendar
 
@@ -69,21 +68,19 @@ public struct ShareTextParser: Sendable {
   private func result(
     _ game: Game, _ head: ShareHead, _ puzzle: SharePuzzle, _ text: String, _ date: Date
   ) -> GameResult {
+    let (puzzleNumber, variant) = (head.number("puzzle"), head["variant"]?.lowercased())
+    let counted = variant == nil ? puzzleNumber.flatMap { game.dayZero?.adding($0) } : nil
     let played = PuzzleDay(date, calendar)
-    var told = head.day
-    if told == nil, let number = head.puzzle, head.variant == nil {
-      told = game.dayZero?.adding(number)
-    }
+    var day = head.day ?? counted ?? played
     // Nobody plays a puzzle days before it appears: then the number is wrong, or not about days.
-    if let day = told, day.number > played.number + 1 { told = nil }
-    let day = told ?? played
-    var key = head.puzzle.map { String($0) } ?? day.text
+    if day.number > played.number + 1 { day = played }
+    var key = puzzleNumber.map { String($0) } ?? day.text
     var data = puzzle.data
-    if let variant = head.variant {
+    data["puzzle"] = puzzleNumber.map { String($0) }
+    if let variant {
       key = "\(variant)-\(key)"
       data["variant"] = variant
     }
-    if let number = head.puzzle { data["puzzle"] = String(number) }
     return GameResult(
       id: identity.id(of: game, puzzle: key), gameId: game.id, gameName: game.name,
       date: day == played ? date : day.noon(calendar) ?? date, score: puzzle.score,
@@ -91,31 +88,25 @@ public struct ShareTextParser: Sendable {
       parsedData: data)
   }
 
-  // MARK: Heads
-
   /// The most units of UTF-16 that a head has.
   private static let longestHead = 200
 
   /// The places where results begin, in order.
   private func heads(in text: ShareText) -> [ShareHead] {
     var heads: [ShareHead] = []
+    // Something that looks like a result of no known game comes last.
+    let rules = ShareRule.all.map { $0 as ShareRule? } + [nil]
     for beginning in ShareRule.beginnings.matches(in: text, 0..<text.units.count) {
       let index = beginning.range.lowerBound
       let end = heads.last?.end ?? 0
       let place = index..<min(index + Self.longestHead, text.units.count)
-      guard index >= end, var head = head(in: text, at: place) else { continue }
+      guard index >= end,
+        var head = rules.lazy.compactMap({ ShareHead(of: $0, in: text, at: place) }).first
+      else { continue }
       // A sentence begins with its line, but not before the end of the result before it.
       head.start = max(head.start, end)
       heads.append(head)
     }
     return heads
-  }
-
-  /// The head of a known game, or of something that looks like a result.
-  private func head(in text: ShareText, at place: Range<Int>) -> ShareHead? {
-    for rule in ShareRule.all {
-      if let head = ShareHead(of: rule, in: text, at: place) { return head }
-    }
-    return ShareHead(of: nil, in: text, at: place)
   }
 }
