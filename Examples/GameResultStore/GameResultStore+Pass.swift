@@ -12,19 +12,6 @@ extension GameResultStore {
     var detail: String?
     /// Whether the plan may try again.
     var isPassing: Bool
-
-    init(_ error: CKError) {
-      code = error.code
-      serverDelay = error.retryAfterSeconds
-      detail = error.localizedDescription
-      isPassing = RetryPlan.isRetried(error)
-    }
-
-    init(_ code: CKError.Code, serverDelay: Double? = nil, isPassing: Bool) {
-      self.code = code
-      self.serverDelay = serverDelay
-      self.isPassing = isPassing
-    }
   }
 
   /// The number of rounds of one pass that may send nothing before it ends.
@@ -75,11 +62,11 @@ extension GameResultStore {
     state.withLock { state in
       follow(&state)
       state.isPassing = false
-      // A pass without a request does not notice that nobody is signed in.
-      let isSignedOut = state.observed.account == nil
-      let signedOut = isSignedOut ? PassFailure(.notAuthenticated, isPassing: false) : nil
-      if let failure = failure ?? signedOut {
+      if let failure {
         settle(failure, wants, &state)
+      } else if state.observed.status.account == nil {
+        // A pass without a request does not notice that nobody is signed in.
+        settle(PassFailure(code: .notAuthenticated, isPassing: false), wants, &state)
       } else {
         state.plan.reset()
         let date = now()
@@ -89,7 +76,12 @@ extension GameResultStore {
           ? .synced(lastSyncDate: date)
           : .failed(SyncFailure(.partialFailure, isRetrying: false))
       }
-      if wants.fetch { restartPolling(&state) }
+      if wants.fetch {
+        state.pollTimer?.cancel()
+        let isRunning = state.bell != nil
+        state.pollTimer =
+          isRunning ? timer(Self.pollInterval, Wants(fetch: true, isFresh: true)) : nil
+      }
       state.tell()
     }
   }
@@ -98,7 +90,7 @@ extension GameResultStore {
     do {
       try store.change { change in
         change[property: FirstVersionFiles.lastSync] = "\(date.timeIntervalSinceReferenceDate)"
-        if state.observed.hasZone { change[property: FirstVersionFiles.hadZone] = "yes" }
+        if state.observed.status.hasZone { change[property: FirstVersionFiles.hadZone] = "yes" }
       }
     } catch {
       state.note(.error, "Not saved: \(error).", at: date)
@@ -112,7 +104,7 @@ extension GameResultStore {
     }
     // All that failed is sent together the next time.
     state.groups = []
-    if let delay { retry(after: delay, fetching: wants.fetch, &state) }
+    state.retryTimer = delay.map { timer($0, Wants(fetch: wants.fetch)) }
     if failure.code == .operationCancelled, state.syncState != .syncing || state.wants.fetch {
       // The account changed during the pass: its state is shown already, and another pass follows.
       return
@@ -135,12 +127,10 @@ extension GameResultStore {
     do {
       try await store.fetchChanges()
     } catch {
-      let error = (error as? CKError) ?? CKError(.internalError)
-      let ours = error.partialErrorsByItemID?[ResultRecord.zoneID] as? CKError ?? error
+      let items = (error as? CKError)?.partialErrorsByItemID
+      let ours = PassFailure(items?[ResultRecord.zoneID] ?? error)
       // A zone that is gone, or a problem of another app's zone, does not stop this store.
-      if ![.zoneNotFound, .userDeletedZone, .partialFailure].contains(ours.code) {
-        failure = PassFailure(ours)
-      }
+      if ![.zoneNotFound, .userDeletedZone, .partialFailure].contains(ours.code) { failure = ours }
     }
     state.withLock { state in
       follow(&state)
@@ -170,7 +160,7 @@ extension GameResultStore {
       if outcome.needsFetch, let failure = await fetch() { return failure }
       idleRounds = isIdle ? idleRounds + 1 : 0
     }
-    return PassFailure(.partialFailure, isPassing: true)
+    return PassFailure(code: .partialFailure, isPassing: true)
   }
 
   /// Sends each group in a request of its own, until one fails as a whole.
@@ -218,12 +208,12 @@ extension GameResultStore {
   /// The failure to show if nothing is left to send for now.
   private func standing() -> PassFailure? {
     let isPartial = state.withLock { !$0.postponed.isEmpty }
-    return storageFailure() ?? (isPartial ? PassFailure(.partialFailure, isPassing: true) : nil)
+    return storageFailure() ?? (isPartial ? PassFailure(code: .partialFailure, isPassing: true) : nil)
   }
 
   private func storageFailure() -> PassFailure? {
     let isFull = state.withLock { $0.isStorageFull } && store.status.unsentCount > 0
-    return isFull ? PassFailure(.quotaExceeded, isPassing: false) : nil
+    return isFull ? PassFailure(code: .quotaExceeded, isPassing: false) : nil
   }
 
   // MARK: Errors
@@ -250,7 +240,7 @@ extension GameResultStore {
       state.hasFetched = false
       let isOne = isIdle && passing.allSatisfy { $0.code == first.code }
       report.failure = PassFailure(
-        isOne ? first.code : .partialFailure,
+        code: isOne ? first.code : .partialFailure,
         serverDelay: passing.compactMap(\.retryAfterSeconds).max(), isPassing: true)
     }
     for (id, item) in items {
@@ -260,7 +250,7 @@ extension GameResultStore {
       } else if item.code == .quotaExceeded {
         storageIsFull(&state)
       } else {
-        report.failure = PassFailure(item.code, isPassing: !passing.isEmpty)
+        report.failure = PassFailure(code: item.code, isPassing: !passing.isEmpty)
         state.note(.error, "The zone could not be created: \(item.code).", at: now())
       }
     }
@@ -312,7 +302,7 @@ extension GameResultStore {
 
   /// Creates the subscription unless it exists.
   private func subscribe() async -> PassFailure? {
-    guard state.withLock({ !$0.hasSubscribed && $0.observed.hasZone }) else { return nil }
+    guard state.withLock({ !$0.hasSubscribed && $0.observed.status.hasZone }) else { return nil }
     do {
       let existing = try await database.allSubscriptions()
       if !existing.contains(where: { $0.subscriptionID == Self.subscriptionID }) {
@@ -326,7 +316,7 @@ extension GameResultStore {
       state.withLock { $0.hasSubscribed = true }
       return nil
     } catch {
-      let failure = PassFailure((error as? CKError) ?? CKError(.internalError))
+      let failure = PassFailure(error)
       if failure.isPassing { return failure }
       // Results are safe without it; polling replaces it until the next start.
       state.withLock {
@@ -335,6 +325,15 @@ extension GameResultStore {
       }
       return nil
     }
+  }
+}
+
+extension GameResultStore.PassFailure {
+  init(_ error: any Error) {
+    let error = (error as? CKError) ?? CKError(.internalError)
+    self.init(
+      code: error.code, serverDelay: error.retryAfterSeconds, detail: error.localizedDescription,
+      isPassing: RetryPlan.isRetried(error))
   }
 }
 

@@ -13,23 +13,14 @@ extension GameResultStore {
   ///
   /// - Throws: `FileError` if the state of the last run can't be read; nothing is changed then.
   public func start() throws {
-    let (bells, bell) = AsyncStream.makeStream(
-      of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    let isNew = state.withLock { state in
-      guard state.bell == nil else { return false }
+    try state.withLock { state in
+      guard state.bell == nil else { return }
+      let updates = store.statusUpdates
+      try store.start()
+      let (bells, bell) = AsyncStream.makeStream(
+        of: Void.self, bufferingPolicy: .bufferingNewest(1))
       state.beginRun()
       state.bell = bell
-      return true
-    }
-    guard isNew else { return }
-    let updates = store.statusUpdates
-    do {
-      try store.start()
-    } catch {
-      state.withLock { $0.bell = nil }
-      throw error
-    }
-    state.withLock { state in
       state.ask(Wants(fetch: true, isFresh: true))
       state.observation = Task { [weak self] in
         for await _ in updates { self?.follow() }
@@ -126,21 +117,11 @@ extension GameResultStore {
     state.withLock { $0.ask(wants) }
   }
 
-  // MARK: Timers
-
-  func retry(after delay: Duration, fetching: Bool, _ state: inout State) {
-    state.retryTimer = Task { [clock, weak self] in
+  /// A task that asks for a pass after a while.
+  func timer(_ delay: Duration, _ wants: Wants) -> Task<Void, Never> {
+    Task { [clock, weak self] in
       guard (try? await clock.sleep(for: delay)) != nil else { return }
-      self?.ask(Wants(fetch: fetching))
-    }
-  }
-
-  func restartPolling(_ state: inout State) {
-    state.pollTimer?.cancel()
-    guard state.bell != nil else { return }
-    state.pollTimer = Task { [clock, weak self] in
-      guard (try? await clock.sleep(for: Self.pollInterval)) != nil else { return }
-      self?.ask(Wants(fetch: true, isFresh: true))
+      self?.ask(wants)
     }
   }
 }

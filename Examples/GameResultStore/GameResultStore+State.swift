@@ -18,24 +18,18 @@ extension GameResultStore {
 
   /// What was known of the synced store when it was last looked at.
   struct Observation: Sendable {
-    var account: String?
-    var wipes: Int
-    var hasZone: Bool
-    var conflicts: [String]
-    var kept: Set<String>
-    var fileProblem: String?
+    let status: SyncedStore.Status
+    let kept: Set<String>
 
     init(_ store: SyncedStore) {
-      let status = store.status
-      account = status.account
-      wipes = status.activity.wipes
-      hasZone = status.hasZone
-      conflicts = status.activity.conflicts.filter { $0.resolution != .equal }.map(\.name)
+      status = store.status
       kept = Set(store.unreadableNames)
-      fileProblem =
-        status.activity.problems.first {
-          $0.code == nil && $0.name == FirstVersionFiles.state
-        }?.message
+    }
+
+    /// The reason why the engine's state can't be stored.
+    var fileProblem: String? {
+      let problems = status.activity.problems
+      return problems.first { $0.code == nil && $0.name == FirstVersionFiles.state }?.message
     }
   }
 
@@ -94,8 +88,7 @@ extension GameResultStore {
       let status = store.status
       return SyncStatus(
         state: syncState, message: message, waiting: status.unsentCount, refused: refused.count,
-        isStorageFull: isStorageFull,
-        conflicts: status.activity.conflicts.count { $0.resolution != .equal },
+        isStorageFull: isStorageFull, conflicts: status.realConflicts.count,
         lastSync: store.lastSync)
     }
 
@@ -170,11 +163,11 @@ extension GameResultStore {
     let before = state.observed
     let new = Observation(store)
     state.observed = new
-    if !new.hasZone { state.hasSubscribed = false }
-    let isWiped = new.wipes != before.wipes
+    if !new.status.hasZone { state.hasSubscribed = false }
+    let isWiped = new.status.activity.wipes != before.status.activity.wipes
     if isWiped { forgetAccount(&state) } else { note(new, after: before, &state) }
-    guard isWiped || new.account != before.account else { return }
-    if new.account == nil {
+    guard isWiped || new.status.account != before.status.account else { return }
+    if new.status.account == nil {
       state.syncState = .offline
       state.offlineMessage = SyncFailure(.notAuthenticated, isRetrying: false).message
     } else {
@@ -201,10 +194,11 @@ extension GameResultStore {
       state.note(
         .warning, "The record \(name) was left alone and is kept: \(reason).", at: now())
     }
-    for name in new.conflicts.dropFirst(old.conflicts.count) {
-      state.note(.warning, "Conflict for result \(name), using server version.", at: now())
+    for conflict in new.status.realConflicts.dropFirst(old.status.realConflicts.count) {
+      state.note(
+        .warning, "Conflict for result \(conflict.name), using server version.", at: now())
     }
-    if old.hasZone, !new.hasZone {
+    if old.status.hasZone, !new.status.hasZone {
       let isEmpty = store.items(GameResult.self).isEmpty
       state.note(
         .warning,
@@ -223,6 +217,13 @@ extension SyncedStore {
   var lastSync: Date? {
     property(FirstVersionFiles.lastSync).flatMap { Double($0) }
       .map { Date(timeIntervalSinceReferenceDate: $0) }
+  }
+}
+
+extension SyncedStore.Status {
+  /// The conflicts in which both versions were different.
+  fileprivate var realConflicts: [SyncedStore.Activity.Conflict] {
+    activity.conflicts.filter { $0.resolution != .equal }
   }
 }
 

@@ -43,4 +43,8 @@ public enum LeaderboardZones {
   static func isLeaderboard(_ zone: CKRecordZone.ID) -> Bool {
     zone.zoneName.hasPrefix(prefix)
   }
+
+  static func id(of zone: CKRecordZone.ID) -> String {
+    String(zone.zoneName.dropFirst(prefix.count))
+  }
 }
