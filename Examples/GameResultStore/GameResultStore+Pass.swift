@@ -25,13 +25,13 @@ extension GameResultStore {
 
   func pass() async {
     guard let (wants, waiters) = beginPass() else { return }
-    var failure = wants.fetch ? await fetch() : nil
+    var failure = wants.contains(.fetch) ? await fetch() : nil
     // A fetch that failed for one thing does not prevent sending; one that is retried does.
     if failure?.isPassing != true {
-      let sent = await send(creatingZone: wants.fetch)
+      let sent = await send(creatingZone: wants.contains(.fetch))
       failure = sent ?? failure
     }
-    if failure == nil, wants.fetch { failure = await subscribe() }
+    if failure == nil, wants.contains(.fetch) { failure = await subscribe() }
     endPass(failure, wants)
     for waiter in waiters { waiter.resume() }
   }
@@ -40,17 +40,16 @@ extension GameResultStore {
     wants: Wants, waiters: [CheckedContinuation<Void, any Error>]
   )? {
     state.withLock { state in
-      guard state.bell != nil, state.wants.isAsked else { return nil }
-      var wants = state.wants
-      wants.fetch = wants.fetch || !state.hasFetched
+      guard state.bell != nil, !state.wants.isEmpty else { return nil }
+      let wants = state.hasFetched ? state.wants : state.wants.union(.fetch)
       let waiters = state.waiters
-      state.wants = Wants()
+      state.wants = []
       state.waiters = []
       state.postponed = []
       state.retryTimer?.cancel()
       state.retryTimer = nil
-      if wants.isFresh { state.plan.reset() }
-      if wants.isManual { state.retryRefused() }
+      if wants.contains(.fresh) { state.plan.reset() }
+      if wants.contains(.manual) { state.retryRefused() }
       state.syncState = .syncing
       state.isPassing = true
       state.tell()
@@ -71,16 +70,12 @@ extension GameResultStore {
         state.plan.reset()
         let date = now()
         noteSync(date, &state)
-        state.syncState =
-          state.refused.isEmpty
-          ? .synced(lastSyncDate: date)
-          : .failed(SyncFailure(.partialFailure, isRetrying: false))
+        state.syncState = .synced(lastSyncDate: date)
+        if !state.refused.isEmpty { state.show(SyncFailure(.partialFailure, isRetrying: false)) }
       }
-      if wants.fetch {
+      if wants.contains(.fetch), state.bell != nil {
         state.pollTimer?.cancel()
-        let isRunning = state.bell != nil
-        state.pollTimer =
-          isRunning ? timer(Self.pollInterval, Wants(fetch: true, isFresh: true)) : nil
+        state.pollTimer = timer(Self.pollInterval, [.fetch, .fresh])
       }
       state.tell()
     }
@@ -90,7 +85,9 @@ extension GameResultStore {
     do {
       try store.change { change in
         change[property: FirstVersionFiles.lastSync] = "\(date.timeIntervalSinceReferenceDate)"
-        if state.observed.status.hasZone { change[property: FirstVersionFiles.hadZone] = "yes" }
+        if state.observed.status.hasZone {
+          change[property: FirstVersionFiles.hadZone] = "yes"
+        }
       }
     } catch {
       state.note(.error, "Not saved: \(error).", at: date)
@@ -104,18 +101,12 @@ extension GameResultStore {
     }
     // All that failed is sent together the next time.
     state.groups = []
-    state.retryTimer = delay.map { timer($0, Wants(fetch: wants.fetch)) }
-    if failure.code == .operationCancelled, state.syncState != .syncing || state.wants.fetch {
+    state.retryTimer = delay.map { timer($0, wants.contains(.fetch) ? .fetch : .send) }
+    if failure.code == .operationCancelled, state.syncState != .syncing || state.wants.contains(.fetch) {
       // The account changed during the pass: its state is shown already, and another pass follows.
       return
     }
-    let told = SyncFailure(failure.code, isRetrying: delay != nil, detail: failure.detail)
-    if SyncFailure.meansOffline(failure.code) {
-      state.offlineMessage = told.message
-      state.syncState = .offline
-    } else {
-      state.syncState = .failed(told)
-    }
+    state.show(SyncFailure(failure.code, isRetrying: delay != nil, detail: failure.detail))
     state.note(
       .warning, "A sync did not succeed: \(failure.code) (\(failure.code.rawValue)).", at: now())
   }
@@ -148,7 +139,12 @@ extension GameResultStore {
     while idleRounds < Self.mostIdleRounds {
       let groups = state.withLock { nextGroups(&$0) }
       let before = store.status
-      guard !groups.isEmpty || (createsZone && !before.hasZone) else { return standing() }
+      guard !groups.isEmpty || (createsZone && !before.hasZone) else {
+        // Nothing is left to send for now.
+        let isPartial = state.withLock { !$0.postponed.isEmpty }
+        let partial = PassFailure(code: .partialFailure, isPassing: true)
+        return storageFailure() ?? (isPartial ? partial : nil)
+      }
       let errors = await send(groups, creatingZone: createsZone)
       let after = store.status
       let isIdle = before.sentCount == after.sentCount && before.hasZone == after.hasZone
@@ -205,12 +201,6 @@ extension GameResultStore {
     store.item(GameResult.self, named: id.recordName) == nil
   }
 
-  /// The failure to show if nothing is left to send for now.
-  private func standing() -> PassFailure? {
-    let isPartial = state.withLock { !$0.postponed.isEmpty }
-    return storageFailure() ?? (isPartial ? PassFailure(code: .partialFailure, isPassing: true) : nil)
-  }
-
   private func storageFailure() -> PassFailure? {
     let isFull = state.withLock { $0.isStorageFull } && store.status.unsentCount > 0
     return isFull ? PassFailure(code: .quotaExceeded, isPassing: false) : nil
@@ -228,13 +218,13 @@ extension GameResultStore {
 
   /// Decides about each error of a send; the synced store has resolved conflicts already.
   func report(_ thrown: [CKError], isIdle: Bool, _ state: inout State) -> SendReport {
-    let items = thrown.reduce(into: [:]) { items, error in
-      items.merge(error.partialErrorsByItemID ?? [:]) { $1 }
-    }
-    let whole = thrown.filter { $0.partialErrorsByItemID?.isEmpty ?? true }
-    let errors = whole + items.values.compactMap { $0 as? CKError }
     var report = SendReport()
-    let passing = errors.filter { RetryPlan.isRetried($0) }
+    // The errors of records and zones, and those of whole requests.
+    let errors = thrown.flatMap { error -> [(item: AnyHashable?, error: CKError)] in
+      guard let items = error.partialErrorsByItemID, !items.isEmpty else { return [(nil, error)] }
+      return items.compactMap { item, error in (error as? CKError).map { (item, $0) } }
+    }
+    let passing = errors.map(\.error).filter { RetryPlan.isRetried($0) }
     if let first = passing.min(by: { $0.code.rawValue < $1.code.rawValue }) {
       // The server may have what was sent: another device may delete it before it is sent again.
       state.hasFetched = false
@@ -243,20 +233,18 @@ extension GameResultStore {
         code: isOne ? first.code : .partialFailure,
         serverDelay: passing.compactMap(\.retryAfterSeconds).max(), isPassing: true)
     }
-    for (id, item) in items {
-      guard let item = item as? CKError, !RetryPlan.isRetried(item) else { continue }
-      if let id = id.base as? CKRecord.ID {
-        refused(id, item, &report, &state)
-      } else if item.code == .quotaExceeded {
-        storageIsFull(&state)
-      } else {
-        report.failure = PassFailure(code: item.code, isPassing: !passing.isEmpty)
-        state.note(.error, "The zone could not be created: \(item.code).", at: now())
+    for (item, error) in errors where !RetryPlan.isRetried(error) {
+      if let id = item?.base as? CKRecord.ID {
+        refused(id, error, &report, &state)
+        continue
       }
-    }
-    if let error = whole.first, report.failure == nil {
       if error.code == .quotaExceeded { storageIsFull(&state) }
-      report.failure = PassFailure(error)
+      if item == nil {
+        report.failure = report.failure ?? PassFailure(error)
+      } else if error.code != .quotaExceeded {
+        report.failure = PassFailure(code: error.code, isPassing: !passing.isEmpty)
+        state.note(.error, "The zone could not be created: \(error.code).", at: now())
+      }
     }
     return report
   }

@@ -21,7 +21,7 @@ extension GameResultStore {
         of: Void.self, bufferingPolicy: .bufferingNewest(1))
       state.beginRun()
       state.bell = bell
-      state.ask(Wants(fetch: true, isFresh: true))
+      state.ask([.fetch, .fresh])
       state.observation = Task { [weak self] in
         for await _ in updates { self?.follow() }
       }
@@ -46,7 +46,7 @@ extension GameResultStore {
       state.loop = nil
       state.waiters = []
       state.cancelTasks()
-      state.wants = Wants()
+      state.wants = []
       return run
     }
     loop?.cancel()
@@ -68,7 +68,7 @@ extension GameResultStore {
         guard state.bell != nil else { return false }
         state.waiters.append(done)
         take(state.uploads?.takeAll() ?? [], &state)
-        state.ask(Wants(fetch: true, isManual: true, isFresh: true))
+        state.ask([.fetch, .manual, .fresh])
         return true
       }
       if !isStarted { done.resume(throwing: StoreError.notStarted) }
@@ -80,7 +80,7 @@ extension GameResultStore {
   func flushed(_ group: [CKRecord.ID]) {
     state.withLock { state in
       take(group, &state)
-      state.ask(Wants(isFresh: true))
+      state.ask(.fresh)
     }
   }
 
@@ -95,7 +95,7 @@ extension GameResultStore {
   @discardableResult
   public func receivedPush(subscriptionID: CKSubscription.ID?) -> Bool {
     guard subscriptionID == Self.subscriptionID else { return false }
-    ask(Wants(fetch: true, isFresh: true))
+    ask([.fetch, .fresh])
     return true
   }
 
@@ -110,7 +110,7 @@ extension GameResultStore {
 
   /// Syncs at once, because the network is available again.
   public func networkBecameAvailable() {
-    ask(Wants(fetch: true, isFresh: true))
+    ask([.fetch, .fresh])
   }
 
   private func ask(_ wants: Wants) {

@@ -242,7 +242,7 @@ public final class HybridSocialService: Sendable {
   func inCloud<Result>(_ call: () async throws -> Result) async throws -> Result {
     do {
       return try await call()
-    } catch where error is CKError || error is SyncedStoreError {
+    } catch  where error is CKError || error is SyncedStoreError {
       throw SocialServiceError.cloudKitUnavailable(
         SyncFailure(own.refusal(error)).message
           ?? "The cloud is busy with another change. Try again.")
