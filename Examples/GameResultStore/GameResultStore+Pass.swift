@@ -102,10 +102,9 @@ extension GameResultStore {
     // All that failed is sent together the next time.
     state.groups = []
     state.retryTimer = delay.map { timer($0, wants.contains(.fetch) ? .fetch : .send) }
-    if failure.code == .operationCancelled, state.syncState != .syncing || state.wants.contains(.fetch) {
-      // The account changed during the pass: its state is shown already, and another pass follows.
-      return
-    }
+    // After a change of the account during the pass its state is shown, and another pass follows.
+    let isShown = state.syncState != .syncing || state.wants.contains(.fetch)
+    if failure.code == .operationCancelled, isShown { return }
     state.show(SyncFailure(failure.code, isRetrying: delay != nil, detail: failure.detail))
     state.note(
       .warning, "A sync did not succeed: \(failure.code) (\(failure.code.rawValue)).", at: now())
