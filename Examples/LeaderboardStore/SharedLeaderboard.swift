@@ -44,6 +44,7 @@ public enum LeaderboardZones {
     zone.zoneName.hasPrefix(prefix)
   }
 
+  /// The ID of the leaderboard in a zone.
   static func id(of zone: CKRecordZone.ID) -> String {
     String(zone.zoneName.dropFirst(prefix.count))
   }

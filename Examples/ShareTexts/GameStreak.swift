@@ -52,6 +52,7 @@ public struct GameStreak: Hashable, Sendable, Identifiable {
       gameId: gameId, gameName: gameName, currentStreak: current,
       maxStreak: ends.map(streak).max() ?? 0, totalGamesPlayed: results.count,
       totalGamesCompleted: results.count(where: \.completed),
-      lastPlayedDate: results.map(\.date).max(), streakStartDate: solved[last - current + 1])
+      lastPlayedDate: results.map(\.date).max(),
+      streakStartDate: current == 0 ? nil : solved[last - current + 1])
   }
 }

@@ -83,9 +83,7 @@ extension ShareRule {
     guard !rows.isEmpty else { throw head.lacks("its rows of circles") }
     let signs = rows.joined()
     let hints = signs.count { $0 == "H" }
-    var data = [
-      "grid": rows.joined(separator: "\n"), "words": String(signs.count - hints),
-    ]
+    var data = ["grid": rows.joined(separator: "\n"), "words": String(signs.count - hints)]
     data["theme"] = theme?.value
     let isSolved = signs.contains("S")
     return SharePuzzle(score: isSolved ? hints : nil, completed: isSolved, data: data)

@@ -71,6 +71,7 @@ struct ShareHead {
     self.match = match
     start = place.lowerBound
     let line = text.line(of: match.range)
+    // A sentence without a puzzle's number may tell the day anywhere in its line.
     let days = match["puzzle"] == nil ? Self.days.matches(in: text, line).map(\.text) : []
     day = (match["day"].map { [$0] } ?? days).lazy.compactMap { PuzzleDay($0) }.first
     guard match["day"] == nil || day != nil, rule?.isResult(self) ?? (number("limit") ?? 0 >= 3)
@@ -78,8 +79,7 @@ struct ShareHead {
     if rule?.isSentence == true { start = line.lowerBound }
   }
 
-  private static let days = SharePattern(
-    "\(SharePattern.numericDay)|\(SharePattern.namedDay)")
+  private static let days = SharePattern("\(SharePattern.numericDay)|\(SharePattern.namedDay)")
 
   /// The place where the match ends.
   var end: Int { match.range.upperBound }
@@ -92,8 +92,9 @@ struct ShareHead {
     match[name].flatMap { Int($0.filter(\.isNumber)) }
   }
 
-  /// The first match of a pattern in the line of the head, or between the head and the end of the
-  /// next `count` lines.
+  /// The first match of a pattern in the line of the head.
+  ///
+  /// - Parameter count: if given, between the head and the end of so many lines.
   func first(_ pattern: SharePattern, ahead count: Int? = nil) -> ShareMatch? {
     let ahead = count.map { end..<text.lineEnd(at: end, lines: $0) }
     return pattern.matches(in: text, ahead ?? text.line(of: match.range)).first

@@ -34,6 +34,7 @@ struct GameResultStreakTests {
     Case(days: "1x 2 3", current: 0, longest: 2, played: 3, completed: 2),
     Case(days: "0 1 5 6 7 8 20", current: 2, longest: 4, played: 7, completed: 7, start: 1),
     Case(days: "-1 0 1", current: 2, longest: 2, played: 3, completed: 3, start: 1),
+    Case(days: "-1 0x", current: 0, longest: 0, played: 2, completed: 1),
     Case(days: "-300", current: 0, longest: 0, played: 1, completed: 1),
   ]
 
