@@ -7,12 +7,9 @@ struct FirstVersionFiles {
   private struct Body: Codable {
     struct Held: Codable {}
 
-    var elements: [JSONValue]
     var isUnsent: Bool
     var systemFields: Data?
     var held: Held?
-    var lastUpdated: Date?
-    var summary: Data?
   }
 
   private struct Settings: Codable {
@@ -45,11 +42,10 @@ struct FirstVersionFiles {
       content.isEnabled = settings.isEnabled
       content.lastSync = settings.lastSync
     }
-    guard let body = try folder.read(Body.self, Self.items, format: "achievements") else { return }
-    var set = AchievementSet(body.elements)
-    set.lastUpdated = body.lastUpdated
-    set.archive = body.summary
-    if set.archive == nil || body.isUnsent { set.touch(body.lastUpdated) }
+    guard let body = try folder.read(Body.self, Self.items, format: "achievements"),
+      var set = try folder.read(AchievementSet.self, Self.items, format: "achievements")
+    else { return }
+    if set.archive == nil || body.isUnsent { set.touch(set.lastUpdated) }
     content.add(set, systemFields: body.systemFields, isUnsent: body.isUnsent)
     // The record of a newer version was not stored whole, so it is fetched again.
     if body.held == nil, content.owner != nil, let data = try folder.file(Self.names.state).read() {

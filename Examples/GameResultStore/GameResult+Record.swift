@@ -127,11 +127,10 @@ extension GameResult: SyncedItem {
   }
 
   private static func data(from json: String) throws(ResultRecordError) -> [String: String] {
-    do {
-      return try JSONDecoder().decode([String: String].self, from: Data(json.utf8))
-    } catch {
+    guard let data = try? JSONDecoder().decode([String: String].self, from: Data(json.utf8)) else {
       throw .isUnreadable(field: "parsedData")
     }
+    return data
   }
 
   /// The extra data as JSON with sorted keys, so that the same data is the same text.

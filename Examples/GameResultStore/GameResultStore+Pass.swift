@@ -12,19 +12,6 @@ extension GameResultStore {
     var detail: String?
     /// Whether the plan may try again.
     var isPassing: Bool
-
-    init(_ error: CKError) {
-      code = error.code
-      serverDelay = error.retryAfterSeconds
-      detail = error.localizedDescription
-      isPassing = RetryPlan.isRetried(error)
-    }
-
-    init(_ code: CKError.Code, serverDelay: Double? = nil, isPassing: Bool) {
-      self.code = code
-      self.serverDelay = serverDelay
-      self.isPassing = isPassing
-    }
   }
 
   /// The number of rounds of one pass that may send nothing before it ends.
@@ -38,13 +25,13 @@ extension GameResultStore {
 
   func pass() async {
     guard let (wants, waiters) = beginPass() else { return }
-    var failure = wants.fetch ? await fetch() : nil
+    var failure = wants.contains(.fetch) ? await fetch() : nil
     // A fetch that failed for one thing does not prevent sending; one that is retried does.
     if failure?.isPassing != true {
-      let sent = await send(creatingZone: wants.fetch)
+      let sent = await send(creatingZone: wants.contains(.fetch))
       failure = sent ?? failure
     }
-    if failure == nil, wants.fetch { failure = await subscribe() }
+    if failure == nil, wants.contains(.fetch) { failure = await subscribe() }
     endPass(failure, wants)
     for waiter in waiters { waiter.resume() }
   }
@@ -53,17 +40,16 @@ extension GameResultStore {
     wants: Wants, waiters: [CheckedContinuation<Void, any Error>]
   )? {
     state.withLock { state in
-      guard state.bell != nil, state.wants.isAsked else { return nil }
-      var wants = state.wants
-      wants.fetch = wants.fetch || !state.hasFetched
+      guard state.bell != nil, !state.wants.isEmpty else { return nil }
+      let wants = state.hasFetched ? state.wants : state.wants.union(.fetch)
       let waiters = state.waiters
-      state.wants = Wants()
+      state.wants = []
       state.waiters = []
       state.postponed = []
       state.retryTimer?.cancel()
       state.retryTimer = nil
-      if wants.isFresh { state.plan.reset() }
-      if wants.isManual { state.retryRefused() }
+      if wants.contains(.fresh) { state.plan.reset() }
+      if wants.contains(.manual) { state.retryRefused() }
       state.syncState = .syncing
       state.isPassing = true
       state.tell()
@@ -75,21 +61,22 @@ extension GameResultStore {
     state.withLock { state in
       follow(&state)
       state.isPassing = false
-      // A pass without a request does not notice that nobody is signed in.
-      let isSignedOut = state.observed.account == nil
-      let signedOut = isSignedOut ? PassFailure(.notAuthenticated, isPassing: false) : nil
-      if let failure = failure ?? signedOut {
+      if let failure {
         settle(failure, wants, &state)
+      } else if state.observed.status.account == nil {
+        // A pass without a request does not notice that nobody is signed in.
+        settle(PassFailure(code: .notAuthenticated, isPassing: false), wants, &state)
       } else {
         state.plan.reset()
         let date = now()
         noteSync(date, &state)
-        state.syncState =
-          state.refused.isEmpty
-          ? .synced(lastSyncDate: date)
-          : .failed(SyncFailure(.partialFailure, isRetrying: false))
+        state.syncState = .synced(lastSyncDate: date)
+        if !state.refused.isEmpty { state.show(SyncFailure(.partialFailure, isRetrying: false)) }
       }
-      if wants.fetch { restartPolling(&state) }
+      if wants.contains(.fetch), state.bell != nil {
+        state.pollTimer?.cancel()
+        state.pollTimer = timer(Self.pollInterval, [.fetch, .fresh])
+      }
       state.tell()
     }
   }
@@ -98,7 +85,9 @@ extension GameResultStore {
     do {
       try store.change { change in
         change[property: FirstVersionFiles.lastSync] = "\(date.timeIntervalSinceReferenceDate)"
-        if state.observed.hasZone { change[property: FirstVersionFiles.hadZone] = "yes" }
+        if state.observed.status.hasZone {
+          change[property: FirstVersionFiles.hadZone] = "yes"
+        }
       }
     } catch {
       state.note(.error, "Not saved: \(error).", at: date)
@@ -112,18 +101,11 @@ extension GameResultStore {
     }
     // All that failed is sent together the next time.
     state.groups = []
-    if let delay { retry(after: delay, fetching: wants.fetch, &state) }
-    if failure.code == .operationCancelled, state.syncState != .syncing || state.wants.fetch {
-      // The account changed during the pass: its state is shown already, and another pass follows.
-      return
-    }
-    let told = SyncFailure(failure.code, isRetrying: delay != nil, detail: failure.detail)
-    if SyncFailure.meansOffline(failure.code) {
-      state.offlineMessage = told.message
-      state.syncState = .offline
-    } else {
-      state.syncState = .failed(told)
-    }
+    state.retryTimer = delay.map { timer($0, wants.contains(.fetch) ? .fetch : .send) }
+    // After a change of the account during the pass its state is shown, and another pass follows.
+    let isShown = state.syncState != .syncing || state.wants.contains(.fetch)
+    if failure.code == .operationCancelled, isShown { return }
+    state.show(SyncFailure(failure.code, isRetrying: delay != nil, detail: failure.detail))
     state.note(
       .warning, "A sync did not succeed: \(failure.code) (\(failure.code.rawValue)).", at: now())
   }
@@ -135,12 +117,10 @@ extension GameResultStore {
     do {
       try await store.fetchChanges()
     } catch {
-      let error = (error as? CKError) ?? CKError(.internalError)
-      let ours = error.partialErrorsByItemID?[ResultRecord.zoneID] as? CKError ?? error
+      let items = (error as? CKError)?.partialErrorsByItemID
+      let ours = PassFailure(items?[ResultRecord.zoneID] ?? error)
       // A zone that is gone, or a problem of another app's zone, does not stop this store.
-      if ![.zoneNotFound, .userDeletedZone, .partialFailure].contains(ours.code) {
-        failure = PassFailure(ours)
-      }
+      if ![.zoneNotFound, .userDeletedZone, .partialFailure].contains(ours.code) { failure = ours }
     }
     state.withLock { state in
       follow(&state)
@@ -158,7 +138,12 @@ extension GameResultStore {
     while idleRounds < Self.mostIdleRounds {
       let groups = state.withLock { nextGroups(&$0) }
       let before = store.status
-      guard !groups.isEmpty || (createsZone && !before.hasZone) else { return standing() }
+      guard !groups.isEmpty || (createsZone && !before.hasZone) else {
+        // Nothing is left to send for now.
+        let isPartial = state.withLock { !$0.postponed.isEmpty }
+        let partial = PassFailure(code: .partialFailure, isPassing: true)
+        return storageFailure() ?? (isPartial ? partial : nil)
+      }
       let errors = await send(groups, creatingZone: createsZone)
       let after = store.status
       let isIdle = before.sentCount == after.sentCount && before.hasZone == after.hasZone
@@ -170,7 +155,7 @@ extension GameResultStore {
       if outcome.needsFetch, let failure = await fetch() { return failure }
       idleRounds = isIdle ? idleRounds + 1 : 0
     }
-    return PassFailure(.partialFailure, isPassing: true)
+    return PassFailure(code: .partialFailure, isPassing: true)
   }
 
   /// Sends each group in a request of its own, until one fails as a whole.
@@ -215,15 +200,9 @@ extension GameResultStore {
     store.item(GameResult.self, named: id.recordName) == nil
   }
 
-  /// The failure to show if nothing is left to send for now.
-  private func standing() -> PassFailure? {
-    let isPartial = state.withLock { !$0.postponed.isEmpty }
-    return storageFailure() ?? (isPartial ? PassFailure(.partialFailure, isPassing: true) : nil)
-  }
-
   private func storageFailure() -> PassFailure? {
     let isFull = state.withLock { $0.isStorageFull } && store.status.unsentCount > 0
-    return isFull ? PassFailure(.quotaExceeded, isPassing: false) : nil
+    return isFull ? PassFailure(code: .quotaExceeded, isPassing: false) : nil
   }
 
   // MARK: Errors
@@ -238,35 +217,33 @@ extension GameResultStore {
 
   /// Decides about each error of a send; the synced store has resolved conflicts already.
   func report(_ thrown: [CKError], isIdle: Bool, _ state: inout State) -> SendReport {
-    let items = thrown.reduce(into: [:]) { items, error in
-      items.merge(error.partialErrorsByItemID ?? [:]) { $1 }
-    }
-    let whole = thrown.filter { $0.partialErrorsByItemID?.isEmpty ?? true }
-    let errors = whole + items.values.compactMap { $0 as? CKError }
     var report = SendReport()
-    let passing = errors.filter { RetryPlan.isRetried($0) }
+    // The errors of records and zones, and those of whole requests.
+    let errors = thrown.flatMap { error -> [(item: AnyHashable?, error: CKError)] in
+      guard let items = error.partialErrorsByItemID, !items.isEmpty else { return [(nil, error)] }
+      return items.compactMap { item, error in (error as? CKError).map { (item, $0) } }
+    }
+    let passing = errors.map(\.error).filter { RetryPlan.isRetried($0) }
     if let first = passing.min(by: { $0.code.rawValue < $1.code.rawValue }) {
       // The server may have what was sent: another device may delete it before it is sent again.
       state.hasFetched = false
       let isOne = isIdle && passing.allSatisfy { $0.code == first.code }
       report.failure = PassFailure(
-        isOne ? first.code : .partialFailure,
+        code: isOne ? first.code : .partialFailure,
         serverDelay: passing.compactMap(\.retryAfterSeconds).max(), isPassing: true)
     }
-    for (id, item) in items {
-      guard let item = item as? CKError, !RetryPlan.isRetried(item) else { continue }
-      if let id = id.base as? CKRecord.ID {
-        refused(id, item, &report, &state)
-      } else if item.code == .quotaExceeded {
-        storageIsFull(&state)
-      } else {
-        report.failure = PassFailure(item.code, isPassing: !passing.isEmpty)
-        state.note(.error, "The zone could not be created: \(item.code).", at: now())
+    for (item, error) in errors where !RetryPlan.isRetried(error) {
+      if let id = item?.base as? CKRecord.ID {
+        refused(id, error, &report, &state)
+        continue
       }
-    }
-    if let error = whole.first, report.failure == nil {
       if error.code == .quotaExceeded { storageIsFull(&state) }
-      report.failure = PassFailure(error)
+      if item == nil {
+        report.failure = report.failure ?? PassFailure(error)
+      } else if error.code != .quotaExceeded {
+        report.failure = PassFailure(code: error.code, isPassing: !passing.isEmpty)
+        state.note(.error, "The zone could not be created: \(error.code).", at: now())
+      }
     }
     return report
   }
@@ -312,7 +289,7 @@ extension GameResultStore {
 
   /// Creates the subscription unless it exists.
   private func subscribe() async -> PassFailure? {
-    guard state.withLock({ !$0.hasSubscribed && $0.observed.hasZone }) else { return nil }
+    guard state.withLock({ !$0.hasSubscribed && $0.observed.status.hasZone }) else { return nil }
     do {
       let existing = try await database.allSubscriptions()
       if !existing.contains(where: { $0.subscriptionID == Self.subscriptionID }) {
@@ -326,7 +303,7 @@ extension GameResultStore {
       state.withLock { $0.hasSubscribed = true }
       return nil
     } catch {
-      let failure = PassFailure((error as? CKError) ?? CKError(.internalError))
+      let failure = PassFailure(error)
       if failure.isPassing { return failure }
       // Results are safe without it; polling replaces it until the next start.
       state.withLock {
@@ -335,6 +312,15 @@ extension GameResultStore {
       }
       return nil
     }
+  }
+}
+
+extension GameResultStore.PassFailure {
+  init(_ error: any Error) {
+    let error = (error as? CKError) ?? CKError(.internalError)
+    self.init(
+      code: error.code, serverDelay: error.retryAfterSeconds, detail: error.localizedDescription,
+      isPassing: RetryPlan.isRetried(error))
   }
 }
 

@@ -13,24 +13,15 @@ extension GameResultStore {
   ///
   /// - Throws: `FileError` if the state of the last run can't be read; nothing is changed then.
   public func start() throws {
-    let (bells, bell) = AsyncStream.makeStream(
-      of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    let isNew = state.withLock { state in
-      guard state.bell == nil else { return false }
+    try state.withLock { state in
+      guard state.bell == nil else { return }
+      let updates = store.statusUpdates
+      try store.start()
+      let (bells, bell) = AsyncStream.makeStream(
+        of: Void.self, bufferingPolicy: .bufferingNewest(1))
       state.beginRun()
       state.bell = bell
-      return true
-    }
-    guard isNew else { return }
-    let updates = store.statusUpdates
-    do {
-      try store.start()
-    } catch {
-      state.withLock { $0.bell = nil }
-      throw error
-    }
-    state.withLock { state in
-      state.ask(Wants(fetch: true, isFresh: true))
+      state.ask([.fetch, .fresh])
       state.observation = Task { [weak self] in
         for await _ in updates { self?.follow() }
       }
@@ -55,7 +46,7 @@ extension GameResultStore {
       state.loop = nil
       state.waiters = []
       state.cancelTasks()
-      state.wants = Wants()
+      state.wants = []
       return run
     }
     loop?.cancel()
@@ -77,7 +68,7 @@ extension GameResultStore {
         guard state.bell != nil else { return false }
         state.waiters.append(done)
         take(state.uploads?.takeAll() ?? [], &state)
-        state.ask(Wants(fetch: true, isManual: true, isFresh: true))
+        state.ask([.fetch, .manual, .fresh])
         return true
       }
       if !isStarted { done.resume(throwing: StoreError.notStarted) }
@@ -89,7 +80,7 @@ extension GameResultStore {
   func flushed(_ group: [CKRecord.ID]) {
     state.withLock { state in
       take(group, &state)
-      state.ask(Wants(isFresh: true))
+      state.ask(.fresh)
     }
   }
 
@@ -104,7 +95,7 @@ extension GameResultStore {
   @discardableResult
   public func receivedPush(subscriptionID: CKSubscription.ID?) -> Bool {
     guard subscriptionID == Self.subscriptionID else { return false }
-    ask(Wants(fetch: true, isFresh: true))
+    ask([.fetch, .fresh])
     return true
   }
 
@@ -119,28 +110,18 @@ extension GameResultStore {
 
   /// Syncs at once, because the network is available again.
   public func networkBecameAvailable() {
-    ask(Wants(fetch: true, isFresh: true))
+    ask([.fetch, .fresh])
   }
 
   private func ask(_ wants: Wants) {
     state.withLock { $0.ask(wants) }
   }
 
-  // MARK: Timers
-
-  func retry(after delay: Duration, fetching: Bool, _ state: inout State) {
-    state.retryTimer = Task { [clock, weak self] in
+  /// A task that asks for a pass after a while.
+  func timer(_ delay: Duration, _ wants: Wants) -> Task<Void, Never> {
+    Task { [clock, weak self] in
       guard (try? await clock.sleep(for: delay)) != nil else { return }
-      self?.ask(Wants(fetch: fetching))
-    }
-  }
-
-  func restartPolling(_ state: inout State) {
-    state.pollTimer?.cancel()
-    guard state.bell != nil else { return }
-    state.pollTimer = Task { [clock, weak self] in
-      guard (try? await clock.sleep(for: Self.pollInterval)) != nil else { return }
-      self?.ask(Wants(fetch: true, isFresh: true))
+      self?.ask(wants)
     }
   }
 }

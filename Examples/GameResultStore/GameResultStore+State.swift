@@ -5,37 +5,33 @@ import Synchronization
 
 extension GameResultStore {
   /// Work for the next pass of sync, collected from all requests.
-  struct Wants: Sendable {
-    /// Whether there was a request since the last pass began.
-    var isAsked = false
-    /// Whether to fetch, in addition to sending.
-    var fetch = false
-    /// Whether the user asked, so that refused changes are tried again.
-    var isManual = false
-    /// Whether something new happened, so that the retry plan starts over.
-    var isFresh = false
+  struct Wants: OptionSet, Sendable {
+    let rawValue: Int
+
+    /// To send, which every pass does.
+    static let send = Wants(rawValue: 1)
+    /// To fetch, in addition to sending.
+    static let fetch = Wants(rawValue: 2)
+    /// To send refused changes again, because the user asked.
+    static let manual = Wants(rawValue: 4)
+    /// To begin the retry plan again, because something new happened.
+    static let fresh = Wants(rawValue: 8)
   }
 
   /// What was known of the synced store when it was last looked at.
   struct Observation: Sendable {
-    var account: String?
-    var wipes: Int
-    var hasZone: Bool
-    var conflicts: [String]
-    var kept: Set<String>
-    var fileProblem: String?
+    let status: SyncedStore.Status
+    let kept: Set<String>
 
     init(_ store: SyncedStore) {
-      let status = store.status
-      account = status.account
-      wipes = status.activity.wipes
-      hasZone = status.hasZone
-      conflicts = status.activity.conflicts.filter { $0.resolution != .equal }.map(\.name)
+      status = store.status
       kept = Set(store.unreadableNames)
-      fileProblem =
-        status.activity.problems.first {
-          $0.code == nil && $0.name == FirstVersionFiles.state
-        }?.message
+    }
+
+    /// The reason why the engine's state can't be stored.
+    var fileProblem: String? {
+      let problems = status.activity.problems
+      return problems.first { $0.code == nil && $0.name == FirstVersionFiles.state }?.message
     }
   }
 
@@ -50,7 +46,7 @@ extension GameResultStore {
     var observation: Task<Void, Never>?
     var retryTimer: Task<Void, Never>?
     var pollTimer: Task<Void, Never>?
-    var wants = Wants()
+    var wants: Wants = []
     var waiters: [CheckedContinuation<Void, any Error>] = []
     var isPassing = false
     /// Whether no fetch is needed before the next send.
@@ -72,8 +68,11 @@ extension GameResultStore {
     var plan = RetryPlan()
 
     // What the user sees.
-    var syncState = SyncState.syncing
-    var offlineMessage: String?
+    var syncState = SyncState.syncing {
+      didSet { failure = nil }
+    }
+    /// The failure that is shown, if the state is failed or offline.
+    var failure: SyncFailure?
     var log: [SyncLogEntry] = []
     var observed: Observation
     let statuses = Broadcast<SyncStatus>()
@@ -85,18 +84,17 @@ extension GameResultStore {
     }
 
     var status: SyncStatus {
-      let message: String? =
-        switch syncState {
-        case .failed(let failure): failure.message
-        case .offline: offlineMessage
-        case .syncing, .synced: nil
-        }
       let status = store.status
       return SyncStatus(
-        state: syncState, message: message, waiting: status.unsentCount, refused: refused.count,
-        isStorageFull: isStorageFull,
-        conflicts: status.activity.conflicts.count { $0.resolution != .equal },
+        state: syncState, message: failure?.message, waiting: status.unsentCount,
+        refused: refused.count, isStorageFull: isStorageFull, conflicts: status.realConflicts.count,
         lastSync: store.lastSync)
+    }
+
+    /// Shows why a pass did not succeed.
+    mutating func show(_ failure: SyncFailure) {
+      syncState = SyncFailure.meansOffline(failure.code) ? .offline : .failed(failure)
+      self.failure = failure
     }
 
     /// Gives the listeners the present status.
@@ -111,10 +109,7 @@ extension GameResultStore {
 
     /// Asks for a pass.
     mutating func ask(_ new: Wants) {
-      wants.isAsked = true
-      wants.fetch = wants.fetch || new.fetch
-      wants.isManual = wants.isManual || new.isManual
-      wants.isFresh = wants.isFresh || new.isFresh
+      wants.formUnion(new)
       bell?.yield()
     }
 
@@ -170,17 +165,16 @@ extension GameResultStore {
     let before = state.observed
     let new = Observation(store)
     state.observed = new
-    if !new.hasZone { state.hasSubscribed = false }
-    let isWiped = new.wipes != before.wipes
+    if !new.status.hasZone { state.hasSubscribed = false }
+    let isWiped = new.status.activity.wipes != before.status.activity.wipes
     if isWiped { forgetAccount(&state) } else { note(new, after: before, &state) }
-    guard isWiped || new.account != before.account else { return }
-    if new.account == nil {
-      state.syncState = .offline
-      state.offlineMessage = SyncFailure(.notAuthenticated, isRetrying: false).message
+    guard isWiped || new.status.account != before.status.account else { return }
+    if new.status.account == nil {
+      state.show(SyncFailure(.notAuthenticated, isRetrying: false))
     } else {
       if isWiped { state.syncState = .syncing }
       // A first sign-in during a pass changes nothing: its operations have waited for the answer.
-      if isWiped || !state.isPassing { state.ask(Wants(fetch: true, isFresh: true)) }
+      if isWiped || !state.isPassing { state.ask([.fetch, .fresh]) }
     }
     state.tell()
   }
@@ -201,10 +195,11 @@ extension GameResultStore {
       state.note(
         .warning, "The record \(name) was left alone and is kept: \(reason).", at: now())
     }
-    for name in new.conflicts.dropFirst(old.conflicts.count) {
-      state.note(.warning, "Conflict for result \(name), using server version.", at: now())
+    for conflict in new.status.realConflicts.dropFirst(old.status.realConflicts.count) {
+      state.note(
+        .warning, "Conflict for result \(conflict.name), using server version.", at: now())
     }
-    if old.hasZone, !new.hasZone {
+    if old.status.hasZone, !new.status.hasZone {
       let isEmpty = store.items(GameResult.self).isEmpty
       state.note(
         .warning,
@@ -223,6 +218,13 @@ extension SyncedStore {
   var lastSync: Date? {
     property(FirstVersionFiles.lastSync).flatMap { Double($0) }
       .map { Date(timeIntervalSinceReferenceDate: $0) }
+  }
+}
+
+extension SyncedStore.Status {
+  /// The conflicts in which both versions were different.
+  fileprivate var realConflicts: [SyncedStore.Activity.Conflict] {
+    activity.conflicts.filter { $0.resolution != .equal }
   }
 }
 

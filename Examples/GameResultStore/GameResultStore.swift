@@ -84,12 +84,8 @@ public final class GameResultStore: Sendable {
   /// - Parameter game: only this game's; one that was never played has a streak of zero.
   public func streaks(game: Game? = nil) -> [GameStreak] {
     let results = results
-    var games: [UUID: String] = [:]
-    if let game {
-      games[game.id] = game.name
-    } else {
-      for result in results { games[result.gameId] = result.gameName }
-    }
+    let played = Dictionary(results.map { ($0.gameId, $0.gameName) }) { $1 }
+    let games = game.map { [$0.id: $0.name] } ?? played
     let today = now()
     return games.map { id, name in
       GameStreak.compute(

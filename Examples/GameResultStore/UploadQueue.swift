@@ -9,8 +9,6 @@ public final class UploadQueue<Element: Sendable>: Sendable {
   private struct State {
     var waiting: [Element] = []
     var timer: Task<Void, Never>?
-    /// Tells the timer that still counts from those that were overtaken.
-    var turn: UInt64 = 0
   }
 
   /// How many elements go at once.
@@ -82,17 +80,16 @@ public final class UploadQueue<Element: Sendable>: Sendable {
   private func restartTimer(_ state: inout State) {
     state.timer?.cancel()
     state.timer = nil
-    state.turn &+= 1
     guard !state.waiting.isEmpty else { return }
-    let turn = state.turn
     state.timer = Task { [clock, delay, weak self] in
       guard (try? await clock.sleep(for: delay)) != nil else { return }
-      self?.timeIsUp(turn)
+      self?.timeIsUp()
     }
   }
 
-  private func timeIsUp(_ turn: UInt64) {
-    let group = state.withLock { $0.turn == turn ? takeAll(&$0) : [] }
+  /// Flushes what waits, unless an element came between the end of the wait and this call.
+  private func timeIsUp() {
+    let group = state.withLock { Task.isCancelled ? [] : takeAll(&$0) }
     if !group.isEmpty { flush(group) }
   }
 }

@@ -10,7 +10,7 @@ struct Board: Sendable {
   /// The signed-in person.
   let me: String?
 
-  var id: String { String(zoneID.zoneName.dropFirst(LeaderboardZones.prefix.count)) }
+  var id: String { LeaderboardZones.id(of: zoneID) }
   var isMine: Bool { zoneID.ownerName == CKCurrentUserDefaultName }
   var key: String { isMine ? zoneID.zoneName : "\(zoneID.ownerName)/\(zoneID.zoneName)" }
   var title: String { share?[CKShare.SystemFieldKey.title] as? String ?? "" }
@@ -24,11 +24,13 @@ struct Board: Sendable {
   var scores: [DailyScore] { values(DailyScore.self) }
   var profiles: [UserProfile] { values(UserProfile.self) }
 
-  var members: [SharedLeaderboard.Member] {
+  /// Everybody in it; `names` are the names of those who have one.
+  func members(_ names: [String: String] = [:]) -> [SharedLeaderboard.Member] {
     (share?.participants ?? []).map { person in
       let name = person.userIdentity.userRecordID?.recordName
+      let user = name == CKCurrentUserDefaultName ? me : name
       return SharedLeaderboard.Member(
-        userId: name == CKCurrentUserDefaultName ? me : name, displayName: nil,
+        userId: user, displayName: user.flatMap { names[$0] },
         hasJoined: person.acceptanceStatus == .accepted, isOwner: person.role == .owner,
         mayWrite: person.permission == .readWrite)
     }
@@ -37,15 +39,10 @@ struct Board: Sendable {
   /// The leaderboard as it is shown to people.
   var leaderboard: SharedLeaderboard {
     let names = UserProfile.newest(profiles) { $0.id }.mapValues(\.displayName)
-    let members = members.map { member in
-      var member = member
-      member.displayName = member.userId.flatMap { names[$0] }
-      return member
-    }
     return SharedLeaderboard(
       id: id, title: title, url: share?.url,
       isOpen: share.map { $0.publicPermission != .none } ?? false, isMine: isMine,
-      members: members, scoreCount: scores.count)
+      members: members(names), scoreCount: scores.count)
   }
 
   /// Deletes what a person published here.

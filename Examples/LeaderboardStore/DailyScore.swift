@@ -53,11 +53,8 @@ public struct DailyScore: Hashable, Sendable, Codable, Identifiable {
     guard Self.isDay(dateInt) else { throw .invalidDay(dateInt) }
   }
 
-  private static let nameBytes = Set(
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._".utf8)
-
   static func isGame(_ name: String) -> Bool {
-    (1...64).contains(name.utf8.count) && name.utf8.allSatisfy(nameBytes.contains)
+    name.utf8.count <= 64 && name.wholeMatch(of: /[A-Za-z0-9._-]+/) != nil
   }
 
   static func isDay(_ number: Int) -> Bool {

@@ -12,22 +12,21 @@ struct FirstVersionFiles {
     var isUnsent: Bool
   }
 
-  private struct Book: Codable, Sendable {
+  /// A file; what the cloud had is kept with system fields, what waited without.
+  private struct Content<Profile, Friend, Score>: Codable, Sendable
+  where
+    Profile: Codable & Sendable, Friend: Codable & Sendable, Score: Codable & Sendable
+  {
     var owner: String?
-    var profile: Kept<UserProfile>?
-    var friends: [String: Kept<FriendConnection>]
+    var profile: Profile?
+    var friends: [String: Friend]
     var goneFriends: Set<String>
-    var scores: [String: Kept<DailyScore>]
+    var scores: [String: Score]
     var lastSync: Date?
   }
 
-  private struct Queue: Codable, Sendable {
-    var owner: String?
-    var profile: UserProfile?
-    var friends: [String: FriendConnection]
-    var goneFriends: Set<String>
-    var scores: [String: DailyScore]
-  }
+  private typealias Book = Content<Kept<UserProfile>, Kept<FriendConnection>, Kept<DailyScore>>
+  private typealias Queue = Content<UserProfile, FriendConnection, DailyScore>
 
   private static let book = "leaderboards.json"
   private static let queue = "social-local.json"

@@ -32,7 +32,7 @@ extension HybridSocialService {
   public func createLeaderboard(
     title: String, id: UUID = UUID()
   ) async throws -> SharedLeaderboard {
-    guard let title = UserProfile.cleaned(title) else { throw SocialServiceError.invalidName }
+    let title = try UserProfile.cleaned(title)
     _ = try await ready()
     let zone = CKRecordZone.ID(zoneName: LeaderboardZones.prefix + id.uuidString)
     _ = try await inCloud {
@@ -73,7 +73,7 @@ extension HybridSocialService {
       return zone
     }
     try await sync()
-    return try findBoard(String(zone.zoneName.dropFirst(LeaderboardZones.prefix.count))).leaderboard
+    return try findBoard(LeaderboardZones.id(of: zone)).leaderboard
   }
 
   /// Takes a person out of a leaderboard of one's own, with the scores they published there.

@@ -10,7 +10,7 @@ import Synchronization
 /// profile and the scores. Two stores follow the private and the shared database. Each change is on
 /// the disk when a call returns, and is sent when the cloud can be reached; ``serviceStatus`` tells
 /// whether it can. May be used from any thread.
-public final class HybridSocialService: SocialService {
+public final class HybridSocialService: Sendable {
   private struct State: Sendable {
     var status = ServiceStatus.local
     var reason: String?
@@ -242,16 +242,11 @@ public final class HybridSocialService: SocialService {
   func inCloud<Result>(_ call: () async throws -> Result) async throws -> Result {
     do {
       return try await call()
-    } catch let error as CKError {
-      throw words(error)
-    } catch let error as SyncedStoreError {
-      throw words(own.refusal(error))
+    } catch  where error is CKError || error is SyncedStoreError {
+      throw SocialServiceError.cloudKitUnavailable(
+        SyncFailure(own.refusal(error)).message
+          ?? "The cloud is busy with another change. Try again.")
     }
-  }
-
-  private func words(_ error: any Error) -> SocialServiceError {
-    .cloudKitUnavailable(
-      SyncFailure(error).message ?? "The cloud is busy with another change. Try again.")
   }
 
   // MARK: Changes
@@ -303,7 +298,7 @@ public final class HybridSocialService: SocialService {
     let known: Signed<DailyScore>? = change.item(named: score.recordName, in: zone)
     let mine = known.flatMap { $0.isMine ? $0.value : nil }
     let joined = mine.map { scoring.joined($0, score) } ?? score
-    guard known?.isMine != true || joined != known?.value else { return }
+    guard joined != mine else { return }
     try change.save(Signed(joined, isCopy: zone != nil), in: zone)
   }
 
@@ -335,11 +330,10 @@ public final class HybridSocialService: SocialService {
   public var profile: UserProfile? { profile(of: person) }
 
   /// The profile, which is made or renamed when needed.
+  ///
+  /// - Parameter displayName: the name to take; `nil` leaves it as it is.
   public func ensureProfile(displayName: String?) async throws -> UserProfile {
-    let name = try displayName.map { name in
-      guard let name = UserProfile.cleaned(name) else { throw SocialServiceError.invalidName }
-      return name
-    }
+    let name = try displayName.map(UserProfile.cleaned)
     let made = try await change {
       let (person, date) = (person, now())
       let profile = try own.change { change in
@@ -370,7 +364,10 @@ public final class HybridSocialService: SocialService {
     try FriendCode(try await ensureProfile(displayName: nil).friendCode)
   }
 
-  /// Adds a friend; one who was added before stays.
+  /// Adds a friend; one who was added before stays as they are.
+  ///
+  /// - Parameter typed: the code as the person typed it.
+  /// - Throws: `FriendCodeError` for a typing error.
   @discardableResult
   public func addFriend(code typed: String) async throws -> FriendConnection {
     try await change {
@@ -398,7 +395,7 @@ public final class HybridSocialService: SocialService {
     }
   }
 
-  /// All friends, with the profiles that shared leaderboards tell.
+  /// All friends in the order of their codes, with the profiles that shared leaderboards tell.
   public func listFriends() async throws -> [Friend] {
     let profiles = boards.flatMap(\.profiles)
     let known = UserProfile.newest(profiles) { $0.friendCode }
@@ -471,7 +468,7 @@ public final class HybridSocialService: SocialService {
     for score in myScores { add(score.id, score) }
     for board in boards {
       add("\(board.key) title", [board.title])
-      add("\(board.key) members", board.members)
+      add("\(board.key) members", board.members())
       for score in board.scores { add("\(board.key) \(score.id)", score) }
       for profile in board.profiles { add("\(board.key) profile \(profile.id)", profile) }
     }

@@ -69,38 +69,27 @@ public struct LeaderboardScoring: Sendable {
     _ scores: some Sequence<DailyScore>, _ query: LeaderboardQuery, names: [String: String],
     me: String?
   ) -> [LeaderboardRow] {
-    var rows: [String: LeaderboardRow] = [:]
-    var results: [String: DailyScore] = [:]
-    for score in scores where query.contains(score) {
-      var row =
-        rows[score.userId]
-        ?? LeaderboardRow(
-          userId: score.userId, displayName: names[score.userId] ?? "Somebody",
-          isMe: score.userId == me)
-      row.played += 1
-      row.solved += score.completed ? 1 : 0
-      row.points += points(score)
-      if query.isOnePuzzle {
-        row.score = score.score
-        results[score.userId] = score
-      }
-      rows[score.userId] = row
+    let fitting = Dictionary(grouping: scores.filter(query.contains), by: \.userId)
+    var rows = fitting.map { user, scores in
+      LeaderboardRow(
+        userId: user, displayName: names[user] ?? "Somebody", isMe: user == me,
+        points: scores.map(points).reduce(0, +), played: scores.count,
+        solved: scores.count(where: \.completed),
+        result: query.isOnePuzzle ? scores.last : nil)
     }
     func isBefore(_ first: LeaderboardRow, _ second: LeaderboardRow) -> Bool? {
-      if let mine = results[first.userId], let theirs = results[second.userId] {
-        return compare(mine, theirs)
-      }
+      if let mine = first.result, let theirs = second.result { return compare(mine, theirs) }
       return first.points == second.points ? nil : first.points > second.points
     }
-    var sorted = rows.values.sorted { first, second in
+    rows.sort { first, second in
       isBefore(first, second)
         ?? ((first.displayName, first.userId) < (second.displayName, second.userId))
     }
-    for index in sorted.indices {
-      let isTied = index > 0 && isBefore(sorted[index - 1], sorted[index]) == nil
-      sorted[index].rank = isTied ? sorted[index - 1].rank : index + 1
+    for index in rows.indices {
+      let isTied = index > 0 && isBefore(rows[index - 1], rows[index]) == nil
+      rows[index].rank = isTied ? rows[index - 1].rank : index + 1
     }
-    return sorted
+    return rows
   }
 }
 
@@ -150,6 +139,8 @@ public struct LeaderboardRow: Hashable, Sendable {
   public var played = 0
   /// How many of them were solved.
   public var solved = 0
+  /// The result, when the question was about one puzzle.
+  var result: DailyScore?
   /// The result, when the question was about one puzzle and it was solved.
-  public var score: Int?
+  public var score: Int? { result?.score }
 }

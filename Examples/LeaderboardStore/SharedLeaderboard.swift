@@ -43,4 +43,9 @@ public enum LeaderboardZones {
   static func isLeaderboard(_ zone: CKRecordZone.ID) -> Bool {
     zone.zoneName.hasPrefix(prefix)
   }
+
+  /// The ID of the leaderboard in a zone.
+  static func id(of zone: CKRecordZone.ID) -> String {
+    String(zone.zoneName.dropFirst(prefix.count))
+  }
 }

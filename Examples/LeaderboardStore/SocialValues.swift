@@ -33,9 +33,12 @@ public struct UserProfile: Hashable, Sendable, Codable, Identifiable {
   var hasChosenName: Bool { displayName != Self.defaultName }
 
   /// The name as it may be kept: without spaces around it, at most 40 characters.
-  static func cleaned(_ name: String) -> String? {
+  ///
+  /// - Throws: ``SocialServiceError/invalidName`` if there is nothing else.
+  static func cleaned(_ name: String) throws(SocialServiceError) -> String {
     let name = name.trimmingCharacters(in: .whitespacesAndNewlines)
-    return name.isEmpty ? nil : String(name.prefix(40))
+    guard !name.isEmpty else { throw .invalidName }
+    return String(name.prefix(40))
   }
 }
 

@@ -7,16 +7,12 @@ public import Foundation
 public struct Game: Hashable, Sendable {
   /// The game's ID, the same on all devices and in all versions.
   public let id: UUID
-
   /// The name people know.
   public let name: String
-
   /// What a result's score counts.
   public let scoring: Scoring
-
   /// The most attempts the game allows; 0 where it sets no limit.
   public let maxAttempts: Int
-
   /// The day of the game's puzzle number 0, where numbers tell days.
   let dayZero: PuzzleDay?
 
@@ -49,13 +45,13 @@ public struct Game: Hashable, Sendable {
 
   /// Wordle: a word in six attempts.
   public static let wordle = Game(
-    1, "Wordle", .attempts, 6, dayZero: PuzzleDay(year: 2021, month: 6, day: 19))
+    1, "Wordle", .attempts, 6, dayZero: PuzzleDay(2021, 6, 19))
   /// Connections: four groups of four with up to three mistakes, so at most seven guesses.
   public static let connections = Game(
-    2, "Connections", .attempts, 7, dayZero: PuzzleDay(year: 2023, month: 6, day: 11))
+    2, "Connections", .attempts, 7, dayZero: PuzzleDay(2023, 6, 11))
   /// Strands: words on a theme; hints count.
   public static let strands = Game(
-    3, "Strands", .hints, 0, dayZero: PuzzleDay(year: 2024, month: 3, day: 3))
+    3, "Strands", .hints, 0, dayZero: PuzzleDay(2024, 3, 3))
   /// The Mini Crossword, for time.
   public static let miniCrossword = Game(4, "Mini Crossword", .seconds, 0)
   /// Spelling Bee: points, with Genius as the goal.

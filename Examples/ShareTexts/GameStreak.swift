@@ -8,25 +8,18 @@ public struct GameStreak: Hashable, Sendable, Identifiable {
 
   /// The game's ID.
   public let gameId: UUID
-
   /// The game's name.
   public let gameName: String
-
   /// How many days in a row, up to today or yesterday, a puzzle was solved.
   public let currentStreak: Int
-
   /// The most days in a row there ever were.
   public let maxStreak: Int
-
   /// Results there are.
   public let totalGamesPlayed: Int
-
   /// Results of solved puzzles.
   public let totalGamesCompleted: Int
-
   /// The moment of the newest result; `nil` when there is none.
   public let lastPlayedDate: Date?
-
   /// The moment of the first solved result of the current streak; `nil` without one.
   public let streakStartDate: Date?
 
@@ -46,55 +39,20 @@ public struct GameStreak: Hashable, Sendable, Identifiable {
     calendar: Calendar
   ) -> GameStreak {
     let present = PuzzleDay(today, calendar).number
-    var played = 0
-    var completed = 0
-    var lastPlayed: Date?
-    // For each day with a result: the first solved one's moment, or nil when none was solved.
-    var days: [Int: Date?] = [:]
-    for result in results where result.gameId == gameId {
-      played += 1
-      lastPlayed = max(lastPlayed ?? result.date, result.date)
-      let day = PuzzleDay(result.date, calendar).number
-      let earlier = days[day] ?? nil
-      if result.completed {
-        completed += 1
-        days[day] = .some(min(earlier ?? result.date, result.date))
-      } else {
-        days[day] = .some(earlier)
-      }
-    }
-    let solved = days.compactMapValues { $0 }
-    let current = currentRun(days, solved, present)
-    return GameStreak(
-      gameId: gameId, gameName: gameName, currentStreak: current.length,
-      maxStreak: longestRun(solved.keys.filter { $0 <= present }.sorted()),
-      totalGamesPlayed: played, totalGamesCompleted: completed, lastPlayedDate: lastPlayed,
-      streakStartDate: current.start)
-  }
-
-  private static func currentRun(
-    _ days: [Int: Date?], _ solved: [Int: Date], _ today: Int
-  ) -> (length: Int, start: Date?) {
+    let results = results.filter { $0.gameId == gameId }
+    let days = Dictionary(grouping: results) { PuzzleDay($0.date, calendar).number }
+    // The moment of the first solved result of each day that has one.
+    let solved = days.compactMapValues { $0.filter(\.completed).map(\.date).min() }
     // Played today without success: the streak is over, whatever yesterday brought.
-    let last = days[today] == nil ? today - 1 : today
-    var length = 0
-    var start: Date?
-    while let date = solved[last - length] {
-      start = date
-      length += 1
-    }
-    return (length, start)
-  }
-
-  private static func longestRun(_ days: [Int]) -> Int {
-    var longest = 0
-    var length = 0
-    var previous: Int?
-    for day in days {
-      length = previous == day - 1 ? length + 1 : 1
-      longest = max(longest, length)
-      previous = day
-    }
-    return longest
+    let last = days[present] == nil ? present - 1 : present
+    let streak = { (last: Int) in (0...).prefix { solved[last - $0] != nil }.count }
+    let current = streak(last)
+    let ends = solved.keys.filter { $0 == present || ($0 < present && solved[$0 + 1] == nil) }
+    return GameStreak(
+      gameId: gameId, gameName: gameName, currentStreak: current,
+      maxStreak: ends.map(streak).max() ?? 0, totalGamesPlayed: results.count,
+      totalGamesCompleted: results.count(where: \.completed),
+      lastPlayedDate: results.map(\.date).max(),
+      streakStartDate: current == 0 ? nil : solved[last - current + 1])
   }
 }

@@ -3,102 +3,72 @@ struct ShareBody: Sendable {
   /// The most lines that are looked at: no game shares more.
   private static let mostLines = 40
 
-  private let text: [Unicode.Scalar]
+  private let text: ShareText
+  /// The lines that are not blank, without the blanks and marks of quoted lines before them; the
+  /// first one may be the rest of the head's line.
   private let lines: [Range<Int>]
-
   /// How far the result reaches in the text: up to the last thing that was understood.
   private(set) var usedEnd: Int
 
-  /// The lines of a part of `text`; the first one is the rest of the head's line.
-  init(_ text: [Unicode.Scalar], _ range: Range<Int>) {
+  /// The lines of a part of `text`.
+  init(_ text: ShareText, _ range: Range<Int>) {
     self.text = text
     usedEnd = range.lowerBound
-    var lines: [Range<Int>] = []
-    var start = range.lowerBound
-    for index in range where text[index] == "\n" && lines.count < Self.mostLines {
-      lines.append(start..<index)
-      start = index + 1
-    }
-    if lines.count < Self.mostLines { lines.append(start..<range.upperBound) }
-    self.lines = lines
+    lines = text.units[range]
+      .split(separator: 0x0a, maxSplits: Self.mostLines, omittingEmptySubsequences: false)
+      .prefix(Self.mostLines).map { $0.drop { $0 == 0x20 || $0 == 0x3e }.indices }
+      .filter { !$0.isEmpty }
   }
 
-  /// The first thing `read` finds in one of the first `count` lines that are not blank.
-  mutating func find<Found>(
-    within count: Int, _ read: (inout ShareCursor) -> Found?
-  ) -> Found? {
-    for line in lines.filter({ !isBlank($0) }).prefix(count) {
-      var cursor = ShareCursor(text, line)
-      if let found = cursor.find(read) {
-        usedEnd = max(usedEnd, cursor.index)
-        return found
-      }
-    }
-    return nil
+  /// The first match of a pattern in the first `count` lines that are not blank.
+  mutating func first(_ pattern: SharePattern, within count: Int) -> ShareMatch? {
+    matches(of: pattern, within: count, limit: 1).first
   }
 
-  /// The first run of lines that begin with at least `minimum` of the given signs; blank lines
-  /// inside the run don't end it.
+  /// The first `limit` matches of a pattern in the first `count` lines that are not blank.
+  mutating func matches(
+    of pattern: SharePattern, within count: Int = mostLines, limit: Int
+  ) -> [ShareMatch] {
+    guard let first = lines.first, let last = lines.prefix(count).last else { return [] }
+    let matches = pattern.matches(in: text, first.lowerBound..<last.upperBound).prefix(limit)
+    for match in matches { usedEnd = max(usedEnd, match.range.upperBound) }
+    return Array(matches)
+  }
+
+  /// The letters of the first run of lines that begin with signs.
   ///
-  /// - Parameters:
-  ///   - signs: which scalars count, and the letter each stands for.
-  ///   - count: how many signs a line must begin with to belong to the run.
-  /// - Returns: the letters of each line.
-  mutating func rows(
-    of signs: [Unicode.Scalar: Character], count: ClosedRange<Int>
-  ) -> [[Character]] {
-    var rows: [[Character]] = []
-    for line in lines where !isBlank(line) {
-      var row: [Character] = []
-      var end = line.lowerBound
-      for index in line {
-        if text[index] == " " || text[index] == ">" { continue }
-        guard let letter = signs[text[index]] else { break }
-        row.append(letter)
-        end = index + 1
-      }
-      if count.contains(row.count) {
+  /// - Parameter count: the number of signs with which a line of the run begins.
+  mutating func rows(of signs: ShareSigns, count: ClosedRange<Int>) -> [String] {
+    var rows: [String] = []
+    for line in lines {
+      let match = signs.run.matches(in: text, line).first
+      let row = match.map(signs.letters(of:)) ?? ""
+      if let match, match.range.lowerBound == line.lowerBound, count.contains(row.count) {
         rows.append(row)
-        usedEnd = max(usedEnd, end)
+        usedEnd = max(usedEnd, match.range.upperBound)
       } else if !rows.isEmpty {
         break
       }
     }
     return rows
   }
+}
 
-  /// The first `count` tokens `read` finds, over as many lines as needed.
-  mutating func tokens<Token>(
-    _ count: Int, _ read: (inout ShareCursor) -> Token?
-  ) -> [Token] {
-    var tokens: [Token] = []
-    for line in lines {
-      var cursor = ShareCursor(text, line)
-      while tokens.count < count, let token = cursor.find(read) {
-        tokens.append(token)
-        usedEnd = max(usedEnd, cursor.index)
-      }
-    }
-    return tokens
+/// The signs of a grid, such as squares, and the letter that each stands for.
+struct ShareSigns: Sendable {
+  private let letters: [Unicode.Scalar: Character]
+  /// Signs, with or without blanks between them.
+  let run: SharePattern
+
+  /// Describes the signs.
+  init(_ letters: [Unicode.Scalar: Character]) {
+    self.letters = letters
+    let signs = String(String.UnicodeScalarView(letters.keys))
+    run = SharePattern("[\(signs)](?:[ >]*[\(signs)])*")
   }
 
-  /// The text between the first pair of double quotation marks of the first lines.
-  mutating func quotation() -> String? {
-    let marks: Set<Unicode.Scalar> = ["\"", "“", "”", "„", "«", "»"]
-    for line in lines.prefix(4) {
-      guard let open = line.first(where: { marks.contains(text[$0]) }),
-        let close = line.last(where: { marks.contains(text[$0]) }), close > open + 1,
-        close - open <= 200
-      else { continue }
-      usedEnd = max(usedEnd, close + 1)
-      var view = String.UnicodeScalarView()
-      view.append(contentsOf: text[(open + 1)..<close])
-      return String(view)
-    }
-    return nil
-  }
-
-  private func isBlank(_ line: Range<Int>) -> Bool {
-    line.allSatisfy { text[$0] == " " || text[$0] == ">" }
+  /// The letters of the signs in a match.
+  func letters(of match: ShareMatch) -> String {
+    String(match.value.unicodeScalars.compactMap { letters[$0] })
   }
 }

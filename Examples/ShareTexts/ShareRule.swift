@@ -1,48 +1,114 @@
-/// How one game's share text is read: its name begins a result, the rest is the rule's business.
+/// How one game's share text is read: a pattern for its head, and a function for the rest.
 struct ShareRule: Sendable {
   /// The game.
   let game: Game
-
-  /// What a result of the game begins with, in any case.
-  let keywords: [String]
-
+  /// A pattern for the name that a result begins with.
+  let name: String
+  /// The head of a result: the words before the name that belong to it, the name, and what follows
+  /// up to the number or the outcome.
+  let head: SharePattern
   /// Whether the game's name comes late in a sentence, so that the result begins with its line.
-  var isSentence = false
-
-  /// Reads on behind the keyword; `nil` when the name is mere talk.
-  ///
-  /// The second cursor walks
-  /// through the whole line.
-  let head: @Sendable (inout ShareCursor, ShareCursor) -> ShareHead?
-
+  let isSentence: Bool
+  /// Whether a head begins a result; without more around it, the name may be mere talk.
+  let isResult: @Sendable (ShareHead) -> Bool
   /// Reads the result itself.
-  let read: @Sendable (ShareHead, inout ShareBody) throws(ShareFault) -> SharePuzzle
+  let read: @Sendable (ShareHead, inout ShareBody) throws(ShareTextError) -> SharePuzzle
 
-  /// Every game's rule.
-  static let all: [ShareRule] =
-    outcomeRules + gridRules + manyWordRules + sentenceRules + timedRules
+  /// Describes a game.
+  ///
+  /// - Parameters:
+  ///   - name: a pattern for the name.
+  ///   - rest: a pattern for what follows the name.
+  init(
+    _ game: Game, _ name: String, _ rest: String, isSentence: Bool = false,
+    isResult: @escaping @Sendable (ShareHead) -> Bool = { _ in true },
+    read: @escaping @Sendable (ShareHead, inout ShareBody) throws(ShareTextError) -> SharePuzzle
+  ) {
+    self.game = game
+    self.name = "(?:\(name))\(SharePattern.noLetters)"
+    head = SharePattern("^\(Self.words)\(self.name)\(rest)")
+    self.isSentence = isSentence
+    self.isResult = isResult
+    self.read = read
+  }
 
-  /// Words before a game's name that make it another series of puzzles.
-  static let variants: Set<String> = [
-    "mini", "micro", "sequence", "rescue", "extreme", "chill", "practice", "weekly", "deluxe",
-  ]
+  /// The words before a game's name that belong to it; most make it another series of puzzles.
+  private static let words = """
+    (?:(?<![a-z])(?:(?<variant>mini|micro|sequence|rescue|extreme|chill|practice|weekly|deluxe)\
+    |daily)[ #]+|#)?\(SharePattern.noLetters)
+    """
 
-  /// What a Globle result begins with.
-  static let globes: Set<Unicode.Scalar> = ["🌍", "🌎", "🌏"]
+  /// Something like `Foodle 123 4/6`: a result, but of no game we know.
+  static let unknown = SharePattern("^\(unknownHead)")
+  private static let unknownHead = "[a-z]{3,}+\(SharePattern.puzzle)\(SharePattern.outcome)"
+
+  /// The places where a head may begin.
+  static let beginnings = SharePattern(
+    """
+    (?=\(words)(?:\(all.map(\.name).joined(separator: "|"))))|(?<![a-z])(?=\(unknownHead))
+    """)
 }
 
 /// What the head of a share text told.
-struct ShareHead: Hashable, Sendable {
-  /// The puzzle's number.
-  var puzzle: Int?
-  /// The puzzle's day.
-  var day: PuzzleDay?
-  /// The series of puzzles it is of, where it is not the daily one.
-  var variant: String?
-  /// The score, where it is in the head.
-  var outcome: ShareOutcome?
-  /// What else was told.
-  var data: [String: String] = [:]
+struct ShareHead {
+  /// The rule of the game; `nil` for a game that this version does not know.
+  let rule: ShareRule?
+  /// The place where the result begins, which may be before the match.
+  var start: Int
+  /// The day of the puzzle.
+  let day: PuzzleDay?
+  private let text: ShareText
+  private let match: ShareMatch
+
+  /// Takes a match of a rule's head; `nil` if it is mere talk.
+  ///
+  /// - Parameter rule: the rule; `nil` for any other game.
+  init?(of rule: ShareRule?, in text: ShareText, at place: Range<Int>) {
+    let pattern = rule?.head ?? ShareRule.unknown
+    guard let match = pattern.matches(in: text, place).first else { return nil }
+    self.rule = rule
+    self.text = text
+    self.match = match
+    start = place.lowerBound
+    let line = text.line(of: match.range)
+    // A sentence without a puzzle's number may tell the day anywhere in its line.
+    let days = match["puzzle"] == nil ? Self.days.matches(in: text, line).map(\.text) : []
+    day = (match["day"].map { [$0] } ?? days).lazy.compactMap { PuzzleDay($0) }.first
+    guard match["day"] == nil || day != nil, rule?.isResult(self) ?? (number("limit") ?? 0 >= 3)
+    else { return nil }
+    if rule?.isSentence == true { start = line.lowerBound }
+  }
+
+  private static let days = SharePattern("\(SharePattern.numericDay)|\(SharePattern.namedDay)")
+
+  /// The place where the match ends.
+  var end: Int { match.range.upperBound }
+
+  /// The value of a group.
+  subscript(name: String) -> String? { match[name] }
+
+  /// The value of a group as a number.
+  func number(_ name: String) -> Int? {
+    match[name].flatMap { Int($0.filter(\.isNumber)) }
+  }
+
+  /// The first match of a pattern in the line of the head.
+  ///
+  /// - Parameter count: if given, between the head and the end of so many lines.
+  func first(_ pattern: SharePattern, ahead count: Int? = nil) -> ShareMatch? {
+    let ahead = count.map { end..<text.lineEnd(at: end, lines: $0) }
+    return pattern.matches(in: text, ahead ?? text.line(of: match.range)).first
+  }
+
+  /// The error for a result without one of its parts.
+  func lacks(_ part: String) -> ShareTextError {
+    .incomplete(game: rule?.game.name ?? "", missing: part, line: text.lineNumber(at: start))
+  }
+
+  /// The error for a score that the game does not give.
+  var impossible: ShareTextError {
+    .impossibleScore(game: rule?.game.name ?? "", line: text.lineNumber(at: start))
+  }
 }
 
 /// What a share text told of how it went.
@@ -53,29 +119,4 @@ struct SharePuzzle: Hashable, Sendable {
   var completed: Bool
   /// What else was told.
   var data: [String: String] = [:]
-}
-
-/// Why a result can't be read.
-enum ShareFault: Error, Hashable, Sendable {
-  /// This part of it is missing.
-  case missing(String)
-  /// Its score can't be.
-  case impossible
-}
-
-extension ShareOutcome {
-  /// The outcome as a result.
-  ///
-  /// - Throws: when the game does not give such a score.
-  func puzzle(_ game: Game, _ data: [String: String]) throws(ShareFault) -> SharePuzzle {
-    guard limit == game.maxAttempts else { throw .impossible }
-    guard let used else { return SharePuzzle(score: nil, completed: false, data: data) }
-    guard used <= limit, used >= (game.scoring == .points ? 0 : 1) else { throw .impossible }
-    return SharePuzzle(score: used, completed: true, data: data)
-  }
-}
-
-extension [[Character]] {
-  /// The rows as text, one line each.
-  var text: String { map { String($0) }.joined(separator: "\n") }
 }

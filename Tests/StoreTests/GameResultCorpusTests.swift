@@ -124,7 +124,7 @@ struct GameResultCorpusTests {
       case .byteOrderMark: return "\u{feff}" + text
       case .fullWidth:
         return text.mapScalars { scalar in
-          guard scalar.digit != nil || scalar.isLetterASCII,
+          guard ("0"..."9").contains(scalar) || scalar.isLetterASCII,
             let wide = Unicode.Scalar(scalar.value + 0xfee0)
           else { return [scalar] }
           return [wide]
@@ -190,4 +190,8 @@ extension String {
     for scalar in unicodeScalars { view.append(contentsOf: image(scalar)) }
     return String(view)
   }
+}
+
+extension Unicode.Scalar {
+  fileprivate var isLetterASCII: Bool { properties.isAlphabetic && isASCII }
 }
