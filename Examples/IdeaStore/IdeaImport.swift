@@ -64,7 +64,7 @@ extension IdeaStore {
     var report = IdeaImportReport()
     report.ignoredColumns = file.ignoredColumns
     var seen = knownIDs
-    let now = core.now()
+    let now = now()
     while let row = file.next(deviceID: deviceID, now: now, makeID: makeID) {
       switch row {
       case .idea(let idea):
@@ -87,5 +87,5 @@ extension IdeaStore {
     return report
   }
 
-  private var knownIDs: Set<String> { core.state.withLock { Set($0.shelf.rows.keys) } }
+  private var knownIDs: Set<String> { state.withLock { Set($0.shelf.rows.keys) } }
 }
