@@ -3,13 +3,6 @@ import Foundation
 import SyncSupport
 import Synchronization
 
-/// A record as an item, with its file in the store.
-struct Arrival {
-  var id: UUID
-  var kind: ItemKind
-  var copy: CloudCopy
-}
-
 /// Fetching: the zones that changed, then each of them page by page, with a token for each.
 extension AnnotationStore {
   /// Fetches the changes of a database.
@@ -159,31 +152,27 @@ extension AnnotationStore {
     zone: ZoneState? = nil
   ) throws {
     // Parents first, so that no child waits that need not.
-    let arrivals = try records.compactMap { try arrival($0) }
+    let arrivals = try records.compactMap { try item($0, owner) }
       .sorted { ($0.kind.depth, $0.id.uuidString) < ($1.kind.depth, $1.id.uuidString) }
     let shares = records.compactMap { $0 as? CKShare }.map { ShareState($0, owner: owner) }
     let date = moment()
-    let results = try transaction(in: generation) { tables in
-      let rules = MergeRules(strategy: tables.settings.strategy, now: date)
-      var results = arrivals.map { tables.take($0, owner: owner, rules) }
+    try transaction(in: generation) { tables in
+      var results = arrivals.map { tables.take($0, at: date) }
       for name in removed {
         tables.setShare(ShareState.key(name, owner: owner), nil)
         if let id = UUID(uuidString: name) {
-          results.append(tables.takeRemoval(id, owner: owner, rules))
+          results.append(tables.takeRemoval(id, owner: owner, at: date))
         }
       }
       for share in shares { tables.setShare(share.key, share) }
       if let zone { tables.setZone(owner ?? "", zone) }
-      return results
-    }
-    state.withLock { state in
-      state.metrics.downloadCount += results.count(where: \.isNews)
-      state.metrics.conflictCount += results.count(where: \.isConflict)
+      tables.metrics.downloadCount += results.count(where: \.isNews)
+      tables.metrics.conflictCount += results.count(where: \.isConflict)
     }
   }
 
-  /// A record as an item; `nil` if it is not one of this store's.
-  func arrival(_ record: CKRecord) throws -> Arrival? {
+  /// A record as an item, with its file in the store; `nil` if it is not one of this store's.
+  func item(_ record: CKRecord, _ owner: String?) throws -> StoredItem? {
     guard let id = record.itemID, let kind = ItemKind(rawValue: record.recordType) else {
       return nil
     }
@@ -192,7 +181,8 @@ extension AnnotationStore {
       let name = try asset.fileURL.map { try media.adopt($0) }
       fields[media: "mediaAsset"] = name ?? MediaFolder.unavailable
     }
-    return Arrival(id: id, kind: kind, copy: CloudCopy(record, fields: fields))
+    return StoredItem(
+      id: id, kind: kind, owner: owner, cloud: CloudCopy(record, fields: fields))
   }
 
   /// Fetches one record that a push named; the removal of a record is left to the next sync.

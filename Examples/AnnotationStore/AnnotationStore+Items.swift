@@ -69,7 +69,7 @@ extension AnnotationStore {
   @discardableResult
   public func addLayer(named name: String) throws -> Layer {
     let layer = Layer(
-      id: surroundings.makeID(), name: name, ownerID: account ?? "", createdAt: moment())
+      id: makeID(), name: name, ownerID: account ?? "", createdAt: moment())
     try transaction { $0.add(layer, owner: nil) }
     return layer
   }
@@ -119,7 +119,7 @@ extension AnnotationStore {
       let parent = try writable(layer, .layer, tables)
       return try drafts.map { draft in
         let annotation = Annotation(
-          id: surroundings.makeID(), type: draft.type, title: draft.title,
+          id: makeID(), type: draft.type, title: draft.title,
           content: AnnotationContent(text: draft.text), position: draft.position,
           scale: draft.scale, layerID: layer, ownerID: tables.settings.owner ?? "",
           createdAt: date)
@@ -139,7 +139,7 @@ extension AnnotationStore {
     return try transaction { tables in
       let parent = try writable(annotation, .annotation, tables)
       let comment = Comment(
-        id: surroundings.makeID(), text: text, annotationID: annotation,
+        id: makeID(), text: text, annotationID: annotation,
         ownerID: tables.settings.owner ?? "", createdAt: date)
       tables.add(comment, owner: parent.owner)
       return comment
@@ -182,7 +182,7 @@ extension AnnotationStore {
   public func attach(_ file: URL, to annotation: UUID) throws {
     // In the transaction, so that the file is not removed before the item names it.
     try change(annotation, .annotation) {
-      $0[media: "mediaAsset"] = try media.stage(copying: file, limit: surroundings.mediaLimit)
+      $0[media: "mediaAsset"] = try media.stage(copying: file, limit: mediaLimit)
     }
   }
 
@@ -227,7 +227,7 @@ extension AnnotationStore {
 
   /// The date and time to the millisecond, which the server keeps.
   func moment() -> Date {
-    let seconds = surroundings.now().timeIntervalSinceReferenceDate
+    let seconds = now().timeIntervalSinceReferenceDate
     return Date(timeIntervalSinceReferenceDate: (seconds * 1_000).rounded() / 1_000)
   }
 

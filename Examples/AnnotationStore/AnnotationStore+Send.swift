@@ -8,17 +8,8 @@ extension AnnotationStore {
   /// How often the remaining changes are sent in one sync; a contradiction takes one more round.
   private static let mostRounds = 8
 
-  /// A change in flight.
-  private struct Parcel {
-    var item: StoredItem
-    var change: QueuedChange
-
-    var isDeletion: Bool { change.change == .delete }
-  }
-
   /// The result of a batch.
   private struct BatchReport {
-    var metrics = SyncMetrics()
     /// The number of changes that are done, or were merged.
     var settled = 0
     /// A failure that may pass, and that the rest of this sync would have, too.
@@ -29,34 +20,35 @@ extension AnnotationStore {
   /// Sends the changes that wait, until none is left that can be sent now.
   func send(_ generation: Int) async throws {
     for _ in 0..<Self.mostRounds {
-      let parcels = parcels()
-      if parcels.isEmpty { break }
+      let items = itemsToSend
+      if items.isEmpty { break }
       // An account's items must never reach another account.
       guard try await attempt({ try await self.container.userRecordID().recordName }) == account
       else { throw PassError.accountChanged }
       var settled = 0
       for scope in [CKDatabase.Scope.private, .shared] {
-        let inScope = parcels.filter { ($0.item.owner == nil) == (scope == .private) }
+        let inScope = items.filter { ($0.owner == nil) == (scope == .private) }
         settled += try await send(inScope, scope, generation)
       }
       if settled == 0 { break }
     }
-    if state.withLock({ $0.isStorageFull && !$0.tables.queue.isEmpty }) {
+    if state.withLock({ $0.isStorageFull && !$0.tables.waiting.isEmpty }) {
       throw CKError(.quotaExceeded)
     }
   }
 
-  /// The changes that can be sent now: removals with children first, then saves with parents first.
-  private func parcels() -> [Parcel] {
+  /// The items whose change can be sent now: removals with children first, then saves with parents
+  /// first.
+  private var itemsToSend: [StoredItem] {
     let waiting = state.withLock { state in
-      state.tables.waiting.map { Parcel(item: $0.item, change: $0.change) }.filter { parcel in
-        parcel.item.dispute == nil && parcel.item.refusal == nil
-          && (parcel.isDeletion || (!state.isStorageFull && parcel.item.mine != nil))
+      state.tables.waiting.filter { item in
+        item.dispute == nil && item.refusal == nil
+          && (item.isPurged || (!state.isStorageFull && item.mine != nil))
       }
     }
-    func ordered(_ isDeletion: Bool) -> [Parcel] {
+    func ordered(_ isPurged: Bool) -> [StoredItem] {
       ItemKind.allCases.flatMap { kind in
-        waiting.filter { $0.item.kind == kind && $0.isDeletion == isDeletion }
+        waiting.filter { $0.kind == kind && $0.isPurged == isPurged }
       }
     }
     return ordered(true).reversed() + ordered(false)
@@ -64,10 +56,10 @@ extension AnnotationStore {
 
   /// Sends changes to one database; returns how many are settled.
   private func send(
-    _ parcels: [Parcel], _ scope: CKDatabase.Scope, _ generation: Int
+    _ items: [StoredItem], _ scope: CKDatabase.Scope, _ generation: Int
   ) async throws -> Int {
     var settled = 0
-    var rest = parcels[...]
+    var rest = items[...]
     while !rest.isEmpty {
       let batch = Array(rest.prefix(state.withLock { $0.batchSize }))
       var report = BatchReport()
@@ -78,66 +70,63 @@ extension AnnotationStore {
           state.withLock { $0.batchSize = max(1, batch.count / 2) }
           continue
         }
-        try transaction(in: generation) { refuse(batch[0], error, &$0, &report) }
+        try transaction(in: generation) { refuse(batch[0], error, &$0) }
       }
       rest = rest.dropFirst(batch.count)
       settled += report.settled
-      state.withLock { $0.metrics.add(report.metrics) }
       if report.isZoneLost { throw PassError.zoneLost }
       if let failure = report.failure { throw failure }
-      if state.withLock({ $0.isStorageFull }) { rest = rest.filter(\.isDeletion)[...] }
+      if state.withLock({ $0.isStorageFull }) { rest = rest.filter(\.isPurged)[...] }
     }
     return settled
   }
 
   private func send(
-    _ batch: [Parcel], _ database: CKDatabase, _ generation: Int
+    _ batch: [StoredItem], _ database: CKDatabase, _ generation: Int
   ) async throws -> BatchReport {
     let settings = settings
     let owner = settings.owner ?? ""
     let policy = Self.savePolicy(settings.strategy)
     // What is about to be sent is stored, so that it is recognized if no answer is received.
     try transaction(in: generation) { tables in
-      for parcel in batch where !parcel.isDeletion {
-        guard var item = tables.items[parcel.item.id] else { continue }
-        item.offer(signed(parcel.item.fields, by: owner))
+      for sent in batch where !sent.isPurged {
+        guard var item = tables.items[sent.id] else { continue }
+        item.offer(signed(sent.fields, by: owner))
         tables.replace(item)
       }
     }
     let results = try await attempt {
       // New ones for each attempt: a record that failed may have the server's answer in it.
-      let records = batch.filter { !$0.isDeletion }.map { record($0.item, signedBy: owner) }
+      let records = batch.filter { !$0.isPurged }.map { record($0, signedBy: owner) }
       return try await database.modifyRecords(
-        saving: records, deleting: batch.filter(\.isDeletion).map(\.item.recordID),
+        saving: records, deleting: batch.filter(\.isPurged).map(\.recordID),
         savePolicy: policy, atomically: false)
     }
     // Files are moved before the store is locked.
-    let theirs = try results.saveResults.values.compactMap { result -> Arrival? in
-      guard case .failure(let error as CKError) = result else { return nil }
-      return try error.serverRecord.flatMap { try arrival($0) }
+    let theirs = try batch.compactMap { sent -> StoredItem? in
+      guard case .failure(let error as CKError)? = results.saveResults[sent.recordID] else {
+        return nil
+      }
+      return try error.serverRecord.flatMap { try item($0, sent.owner) }
     }
     let date = moment()
     var report = BatchReport()
     try transaction(in: generation) { tables in
-      let rules = MergeRules(strategy: tables.settings.strategy, now: date)
-      for parcel in batch {
-        let id = parcel.item.recordID
+      for sent in batch {
         do {
-          if parcel.isDeletion {
-            guard let result = results.deleteResults[id] else { continue }
+          if let result = results.deleteResults[sent.recordID] {
             try result.get()
-            confirmRemoval(parcel, &tables, &report)
-          } else {
-            guard let result = results.saveResults[id] else { continue }
-            confirm(parcel, try result.get(), policy, &tables, &report)
+            confirmRemoval(sent, &tables, &report)
+          } else if let result = results.saveResults[sent.recordID] {
+            confirm(sent, try result.get(), policy, &tables, &report)
           }
         } catch {
           let error = error as? CKError ?? CKError(.internalError)
-          if parcel.isDeletion {
-            removalFailed(parcel, error, &tables, &report)
+          if sent.isPurged {
+            removalFailed(sent, error, &tables, &report)
           } else {
-            let other = theirs.first { $0.id == parcel.item.id }
-            saveFailed(parcel, error, other, rules, &tables, &report)
+            let other = theirs.first { $0.id == sent.id }
+            saveFailed(sent, error, other, at: date, &tables, &report)
           }
         }
       }
@@ -190,22 +179,23 @@ extension AnnotationStore {
 
   /// The server has what was sent; an edit made meanwhile stays and waits.
   private func confirm(
-    _ parcel: Parcel, _ record: CKRecord, _ policy: CKModifyRecordsOperation.RecordSavePolicy,
+    _ sent: StoredItem, _ record: CKRecord, _ policy: CKModifyRecordsOperation.RecordSavePolicy,
     _ tables: inout Tables, _ report: inout BatchReport
   ) {
     report.settled += 1
-    report.metrics.uploadCount += 1
-    guard var item = tables.items[parcel.item.id] else { return }
+    tables.metrics.uploadCount += 1
+    guard var item = tables.items[sent.id] else { return }
     var fields = record.plainFields
-    fields["mediaAsset"] = parcel.item.fields["mediaAsset"]
+    fields["mediaAsset"] = sent.fields["mediaAsset"]
     var copy = CloudCopy(record, fields: fields)
     // The changes of others under a save that overwrites are not known here: they are fetched.
     if policy == .changedKeys { copy.tag = nil }
     item.cloud = copy
     item.offered = nil
     item.refusal = nil
-    if tables.settle(item.id, number: parcel.change.number) {
+    if item.change == sent.change {
       item.mine = nil
+      item.change = nil
     } else {
       item.mine = item.mine.map { signed($0, by: fields[text: "ownerID"] ?? "") }
     }
@@ -213,24 +203,24 @@ extension AnnotationStore {
   }
 
   private func confirmRemoval(
-    _ parcel: Parcel, _ tables: inout Tables, _ report: inout BatchReport
+    _ sent: StoredItem, _ tables: inout Tables, _ report: inout BatchReport
   ) {
     report.settled += 1
-    report.metrics.uploadCount += 1
-    tables.remove(parcel.item.id)
+    tables.metrics.uploadCount += 1
+    tables.remove(sent.id)
   }
 
   private func removalFailed(
-    _ parcel: Parcel, _ error: CKError, _ tables: inout Tables, _ report: inout BatchReport
+    _ sent: StoredItem, _ error: CKError, _ tables: inout Tables, _ report: inout BatchReport
   ) {
     switch error.code {
     case .unknownItem, .zoneNotFound, .userDeletedZone:
-      confirmRemoval(parcel, &tables, &report)
+      confirmRemoval(sent, &tables, &report)
     case .serverRecordChanged, .limitExceeded, .batchRequestFailed: break
     case .quotaExceeded: report.failure = error
-    case .referenceViolation: backToTrash(parcel, &tables, &report)
+    case .referenceViolation: backToTrash(sent, &tables, &report)
     case _ where RetryPlan.isRetried(error): report.failure = report.failure ?? error
-    default: refuse(parcel, error, &tables, &report)
+    default: refuse(sent, error, &tables)
     }
   }
 
@@ -239,47 +229,43 @@ extension AnnotationStore {
   /// A child that is being removed, too, goes first. Otherwise the item stays in the trash, and
   /// emptying it finds it again.
   private func backToTrash(
-    _ parcel: Parcel, _ tables: inout Tables, _ report: inout BatchReport
+    _ sent: StoredItem, _ tables: inout Tables, _ report: inout BatchReport
   ) {
-    guard var item = tables.items[parcel.item.id],
+    guard let item = tables.items[sent.id],
       !tables.childIDs(of: item.id).contains(where: { tables.items[$0]?.isPurged == true })
     else { return }
     report.settled += 1
-    item.isPurged = false
     tables.put(item, waits: item.mine == nil ? nil : .save)
   }
 
   private func saveFailed(
-    _ parcel: Parcel, _ error: CKError, _ theirs: Arrival?, _ rules: MergeRules,
+    _ sent: StoredItem, _ error: CKError, _ theirs: StoredItem?, at date: Date,
     _ tables: inout Tables, _ report: inout BatchReport
   ) {
-    let (id, owner) = (parcel.item.id, parcel.item.owner)
     func merged(_ result: TakeResult) {
       report.settled += 1
-      if result.isConflict { report.metrics.conflictCount += 1 }
+      if result.isConflict { tables.metrics.conflictCount += 1 }
     }
     switch error.code {
     case .serverRecordChanged:
-      if let theirs { merged(tables.take(theirs, owner: owner, rules)) }
-    case .unknownItem: merged(tables.takeRemoval(id, owner: owner, rules))
+      if let theirs { merged(tables.take(theirs, at: date)) }
+    case .unknownItem: merged(tables.takeRemoval(sent.id, owner: sent.owner, at: date))
     case .zoneNotFound, .userDeletedZone:
       // The owner of a shared zone ended the sharing; the next fetch removes the rest, too.
-      if owner == nil { report.isZoneLost = true } else { tables.remove(id) }
+      if sent.owner == nil { report.isZoneLost = true } else { tables.remove(sent.id) }
     case .batchRequestFailed: break
     case .quotaExceeded: report.failure = error
-    case .referenceViolation where parcel.item.parent.map { tables.queue[$0] != nil } == true:
+    case .referenceViolation where sent.parent.flatMap { tables.items[$0]?.change } != nil:
       // Its parent was not saved either: both are sent again.
       break
     case _ where RetryPlan.isRetried(error): report.failure = report.failure ?? error
-    default: refuse(parcel, error, &tables, &report)
+    default: refuse(sent, error, &tables)
     }
   }
 
-  private func refuse(
-    _ parcel: Parcel, _ error: CKError, _ tables: inout Tables, _ report: inout BatchReport
-  ) {
-    report.metrics.errorCount += 1
-    guard var item = tables.items[parcel.item.id] else { return }
+  private func refuse(_ sent: StoredItem, _ error: CKError, _ tables: inout Tables) {
+    tables.metrics.errorCount += 1
+    guard var item = tables.items[sent.id] else { return }
     item.refusal = Refusal(code: error.code.rawValue, message: Self.words(error))
     tables.replace(item)
   }
