@@ -34,54 +34,20 @@ extension AnnotationStore {
         listed?.formUnion(changed)
         let all = isMore ? nil : listed
         try transaction(in: generation) { tables in
-          for key in changed { markDirty(key, &tables) }
+          for key in changed { tables.markDirty(key) }
           for deletion in page.deletions where deletion.zoneID.isOurs {
-            zoneIsGone(deletion.zoneID.owner ?? "", deletion.reason, &tables)
+            tables.takeZoneLoss(deletion.zoneID.owner ?? "", deletion.reason)
           }
           for key in tables.zones.keys.sorted()
           where key.isEmpty == (scope == .private) && all?.contains(key) == false {
             // Nothing says that the user removed the own zone, so it is made again.
-            zoneIsGone(key, key.isEmpty ? .encryptedDataReset : .deleted, &tables)
+            tables.takeZoneLoss(key, key.isEmpty ? .encryptedDataReset : .deleted)
           }
           tables.changeSettings { $0.databaseTokens[name] = Self.data(page.changeToken) }
         }
       } catch let error as CKError where error.code == .changeTokenExpired && since != nil {
         (token, listed) = (nil, [])
       }
-    }
-  }
-
-  private func markDirty(_ key: String, _ tables: inout Tables) {
-    tables.setZone(key, ZoneState(token: tables.zones[key]?.token))
-    if key.isEmpty {
-      tables.changeSettings { ($0.hasZone, $0.wasZoneRemoved) = (true, false) }
-    }
-  }
-
-  /// Follows the loss of a zone.
-  private func zoneIsGone(
-    _ key: String, _ reason: CKDatabase.DatabaseChange.Deletion.Reason, _ tables: inout Tables
-  ) {
-    let owner = key.isEmpty ? nil : key
-    let isReset = owner == nil && reason == .encryptedDataReset
-    tables.setZone(key, nil)
-    for (name, share) in tables.shares where share.owner == owner { tables.setShare(name, nil) }
-    if owner == nil {
-      tables.changeSettings {
-        ($0.hasZone, $0.hasSubscriptions, $0.wasZoneRemoved) = (false, false, !isReset)
-      }
-    }
-    let items = tables.items.values.filter { $0.owner == owner }.sorted { $0.id.precedes($1.id) }
-    for var item in items {
-      guard isReset, !item.isPurged else {
-        tables.remove(item.id)
-        continue
-      }
-      // The server lost its keys; this device has the items.
-      item.mine = item.fields
-      item.cloud = nil
-      item.refusal = nil
-      if item.dispute == nil { tables.put(item, waits: .save) } else { tables.replace(item) }
     }
   }
 
@@ -141,7 +107,7 @@ extension AnnotationStore {
       if state.withLock({ $0.tables.zones[""] == nil }) { return }
     }
     try transaction(in: generation) { tables in
-      zoneIsGone(owner ?? "", isUnexplained ? .encryptedDataReset : .purged, &tables)
+      tables.takeZoneLoss(owner ?? "", isUnexplained ? .encryptedDataReset : .purged)
     }
     if owner == nil { throw PassError.zoneLost }
   }
@@ -218,5 +184,40 @@ extension CloudCopy {
     self.init(
       fields: fields, tag: record.recordChangeTag, system: record.systemFields,
       share: record.share?.recordID.recordName)
+  }
+}
+
+extension Tables {
+  /// Notes that a zone has changes to fetch.
+  fileprivate mutating func markDirty(_ key: String) {
+    setZone(key, ZoneState(token: zones[key]?.token))
+    if key.isEmpty { changeSettings { ($0.hasZone, $0.wasZoneRemoved) = (true, false) } }
+  }
+
+  /// Follows the loss of a zone.
+  fileprivate mutating func takeZoneLoss(
+    _ key: String, _ reason: CKDatabase.DatabaseChange.Deletion.Reason
+  ) {
+    let owner = key.isEmpty ? nil : key
+    let isReset = owner == nil && reason == .encryptedDataReset
+    setZone(key, nil)
+    for (name, share) in shares where share.owner == owner { setShare(name, nil) }
+    if owner == nil {
+      changeSettings {
+        ($0.hasZone, $0.hasSubscriptions, $0.wasZoneRemoved) = (false, false, !isReset)
+      }
+    }
+    let lost = items.values.filter { $0.owner == owner }.sorted { $0.id.precedes($1.id) }
+    for var item in lost {
+      guard isReset, !item.isPurged else {
+        remove(item.id)
+        continue
+      }
+      // The server lost its keys; this device has the items.
+      item.mine = item.fields
+      item.cloud = nil
+      item.refusal = nil
+      if item.dispute == nil { put(item, waits: .save) } else { replace(item) }
+    }
   }
 }

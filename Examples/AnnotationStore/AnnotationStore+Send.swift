@@ -8,19 +8,10 @@ extension AnnotationStore {
   /// How often the remaining changes are sent in one sync; a contradiction takes one more round.
   private static let mostRounds = 8
 
-  /// The result of a batch.
-  private struct BatchReport {
-    /// The number of changes that are done, or were merged.
-    var settled = 0
-    /// A failure that may pass, and that the rest of this sync would have, too.
-    var failure: CKError?
-    var isZoneLost = false
-  }
-
   /// Sends the changes that wait, until none is left that can be sent now.
   func send(_ generation: Int) async throws {
     for _ in 0..<Self.mostRounds {
-      let items = itemsToSend
+      let items = state.withLock { $0.tables.itemsToSend }
       if items.isEmpty { break }
       // An account's items must never reach another account.
       guard try await attempt({ try await self.container.userRecordID().recordName }) == account
@@ -32,26 +23,9 @@ extension AnnotationStore {
       }
       if settled == 0 { break }
     }
-    if state.withLock({ $0.isStorageFull && !$0.tables.waiting.isEmpty }) {
+    if state.withLock({ $0.tables.isStorageFull && !$0.tables.waiting.isEmpty }) {
       throw CKError(.quotaExceeded)
     }
-  }
-
-  /// The items whose change can be sent now: removals with children first, then saves with parents
-  /// first.
-  private var itemsToSend: [StoredItem] {
-    let waiting = state.withLock { state in
-      state.tables.waiting.filter { item in
-        item.dispute == nil && item.refusal == nil
-          && (item.isPurged || (!state.isStorageFull && item.mine != nil))
-      }
-    }
-    func ordered(_ isPurged: Bool) -> [StoredItem] {
-      ItemKind.allCases.flatMap { kind in
-        waiting.filter { $0.kind == kind && $0.isPurged == isPurged }
-      }
-    }
-    return ordered(true).reversed() + ordered(false)
   }
 
   /// Sends changes to one database; returns how many are settled.
@@ -62,7 +36,7 @@ extension AnnotationStore {
     var rest = items[...]
     while !rest.isEmpty {
       let batch = Array(rest.prefix(state.withLock { $0.batchSize }))
-      var report = BatchReport()
+      var report = SendReport()
       do {
         report = try await send(batch, container.database(with: scope), generation)
       } catch let error as CKError where error.code == .limitExceeded {
@@ -70,20 +44,20 @@ extension AnnotationStore {
           state.withLock { $0.batchSize = max(1, batch.count / 2) }
           continue
         }
-        try transaction(in: generation) { refuse(batch[0], error, &$0) }
+        try transaction(in: generation) { $0.refuse(batch[0], error) }
       }
       rest = rest.dropFirst(batch.count)
       settled += report.settled
       if report.isZoneLost { throw PassError.zoneLost }
       if let failure = report.failure { throw failure }
-      if state.withLock({ $0.isStorageFull }) { rest = rest.filter(\.isPurged)[...] }
+      if isStorageFull { rest = rest.filter(\.isPurged)[...] }
     }
     return settled
   }
 
   private func send(
     _ batch: [StoredItem], _ database: CKDatabase, _ generation: Int
-  ) async throws -> BatchReport {
+  ) async throws -> SendReport {
     let settings = settings
     let owner = settings.owner ?? ""
     let policy = Self.savePolicy(settings.strategy)
@@ -91,7 +65,7 @@ extension AnnotationStore {
     try transaction(in: generation) { tables in
       for sent in batch where !sent.isPurged {
         guard var item = tables.items[sent.id] else { continue }
-        item.offer(signed(sent.fields, by: owner))
+        item.offer(sent.fields.signed(by: owner))
         tables.replace(item)
       }
     }
@@ -110,38 +84,27 @@ extension AnnotationStore {
       return try error.serverRecord.flatMap { try item($0, sent.owner) }
     }
     let date = moment()
-    var report = BatchReport()
-    try transaction(in: generation) { tables in
+    return try transaction(in: generation) { tables in
+      tables.report = SendReport()
       for sent in batch {
         do {
           if let result = results.deleteResults[sent.recordID] {
             try result.get()
-            confirmRemoval(sent, &tables, &report)
+            tables.confirmRemoval(sent)
           } else if let result = results.saveResults[sent.recordID] {
-            confirm(sent, try result.get(), policy, &tables, &report)
+            tables.confirm(sent, try result.get(), policy)
           }
         } catch {
           let error = error as? CKError ?? CKError(.internalError)
-          if sent.isPurged {
-            removalFailed(sent, error, &tables, &report)
-          } else {
-            let other = theirs.first { $0.id == sent.id }
-            saveFailed(sent, error, other, at: date, &tables, &report)
-          }
+          tables.takeFailure(of: sent, error, theirs.first { $0.id == sent.id }, at: date)
         }
       }
+      if tables.report.failure?.code == .quotaExceeded {
+        tables.report.failure = nil
+        tables.isStorageFull = true
+      }
+      return tables.report
     }
-    if report.failure?.code == .quotaExceeded {
-      report.failure = nil
-      state.withLock { $0.isStorageFull = true }
-    }
-    return report
-  }
-
-  private func signed(_ fields: Fields, by owner: String) -> Fields {
-    var signed = fields
-    if fields[text: "ownerID"] == "" { signed[text: "ownerID"] = owner }
-    return signed
   }
 
   /// The way in which records are saved under a strategy.
@@ -160,7 +123,7 @@ extension AnnotationStore {
     let known = item.cloud.flatMap { CKRecord.unarchived($0.system) }
     let record =
       known ?? CKRecord(recordType: item.kind.rawValue, recordID: item.recordID)
-    let fields = signed(item.fields, by: owner)
+    let fields = item.fields.signed(by: owner)
     let before = known == nil ? [:] : item.cloud?.fields ?? [:]
     for key in Set(fields.keys).union(before.keys).sorted() where fields[key] != before[key] {
       if fields[media: key] == MediaFolder.unavailable { continue }
@@ -173,116 +136,5 @@ extension AnnotationStore {
       record.setParent(AnnotationZone.recordID(parent, owner: item.owner))
     }
     return record
-  }
-
-  // MARK: Answers
-
-  /// The server has what was sent; an edit made meanwhile stays and waits.
-  private func confirm(
-    _ sent: StoredItem, _ record: CKRecord, _ policy: CKModifyRecordsOperation.RecordSavePolicy,
-    _ tables: inout Tables, _ report: inout BatchReport
-  ) {
-    report.settled += 1
-    tables.metrics.uploadCount += 1
-    guard var item = tables.items[sent.id] else { return }
-    var fields = record.plainFields
-    fields["mediaAsset"] = sent.fields["mediaAsset"]
-    var copy = CloudCopy(record, fields: fields)
-    // The changes of others under a save that overwrites are not known here: they are fetched.
-    if policy == .changedKeys { copy.tag = nil }
-    item.cloud = copy
-    item.offered = nil
-    item.refusal = nil
-    if item.change == sent.change {
-      item.mine = nil
-      item.change = nil
-    } else {
-      item.mine = item.mine.map { signed($0, by: fields[text: "ownerID"] ?? "") }
-    }
-    tables.replace(item)
-  }
-
-  private func confirmRemoval(
-    _ sent: StoredItem, _ tables: inout Tables, _ report: inout BatchReport
-  ) {
-    report.settled += 1
-    tables.metrics.uploadCount += 1
-    tables.remove(sent.id)
-  }
-
-  private func removalFailed(
-    _ sent: StoredItem, _ error: CKError, _ tables: inout Tables, _ report: inout BatchReport
-  ) {
-    switch error.code {
-    case .unknownItem, .zoneNotFound, .userDeletedZone:
-      confirmRemoval(sent, &tables, &report)
-    case .serverRecordChanged, .limitExceeded, .batchRequestFailed: break
-    case .quotaExceeded: report.failure = error
-    case .referenceViolation: backToTrash(sent, &tables, &report)
-    case _ where RetryPlan.isRetried(error): report.failure = report.failure ?? error
-    default: refuse(sent, error, &tables)
-    }
-  }
-
-  /// Another device added a child to an item that this device removes permanently.
-  ///
-  /// A child that is being removed, too, goes first. Otherwise the item stays in the trash, and
-  /// emptying it finds it again.
-  private func backToTrash(
-    _ sent: StoredItem, _ tables: inout Tables, _ report: inout BatchReport
-  ) {
-    guard let item = tables.items[sent.id],
-      !tables.childIDs(of: item.id).contains(where: { tables.items[$0]?.isPurged == true })
-    else { return }
-    report.settled += 1
-    tables.put(item, waits: item.mine == nil ? nil : .save)
-  }
-
-  private func saveFailed(
-    _ sent: StoredItem, _ error: CKError, _ theirs: StoredItem?, at date: Date,
-    _ tables: inout Tables, _ report: inout BatchReport
-  ) {
-    func merged(_ result: TakeResult) {
-      report.settled += 1
-      if result.isConflict { tables.metrics.conflictCount += 1 }
-    }
-    switch error.code {
-    case .serverRecordChanged:
-      if let theirs { merged(tables.take(theirs, at: date)) }
-    case .unknownItem: merged(tables.takeRemoval(sent.id, owner: sent.owner, at: date))
-    case .zoneNotFound, .userDeletedZone:
-      // The owner of a shared zone ended the sharing; the next fetch removes the rest, too.
-      if sent.owner == nil { report.isZoneLost = true } else { tables.remove(sent.id) }
-    case .batchRequestFailed: break
-    case .quotaExceeded: report.failure = error
-    case .referenceViolation where sent.parent.flatMap { tables.items[$0]?.change } != nil:
-      // Its parent was not saved either: both are sent again.
-      break
-    case _ where RetryPlan.isRetried(error): report.failure = report.failure ?? error
-    default: refuse(sent, error, &tables)
-    }
-  }
-
-  private func refuse(_ sent: StoredItem, _ error: CKError, _ tables: inout Tables) {
-    tables.metrics.errorCount += 1
-    guard var item = tables.items[sent.id] else { return }
-    item.refusal = Refusal(code: error.code.rawValue, message: Self.words(error))
-    tables.replace(item)
-  }
-
-  private static func words(_ error: CKError) -> String {
-    switch error.code {
-    case .limitExceeded:
-      "It is too large for the cloud; it stays on this device. Make it or its file smaller."
-    case .permissionFailure:
-      "This account may not change it any more; the edit stays on this device. Ask the owner, or "
-        + "discard the edit."
-    case .referenceViolation:
-      "What it hangs under is gone from the cloud; move it to another layer."
-    case .assetFileNotFound, .assetFileModified, .assetNotAvailable:
-      "Its file can't be read; attach it again."
-    default:
-      "The cloud refused it: \(error.localizedDescription) It stays on this device."
-    }
   }
 }

@@ -72,8 +72,8 @@ extension AnnotationStore {
 
   /// Lets the refused items be sent again, and those that found no space.
   private func forgive() throws {
-    state.withLock { $0.isStorageFull = false }
     try transaction { tables in
+      tables.isStorageFull = false
       for var item in tables.items.values where item.refusal != nil {
         item.refusal = nil
         tables.replace(item)
@@ -104,7 +104,6 @@ extension AnnotationStore {
     let strategy = try state.withLock { state in
       let strategy = state.tables.settings.strategy
       state.tables = Tables()
-      state.isStorageFull = false
       state.generation += 1
       state.recovery = nil
       try state.journal.remove()

@@ -52,7 +52,7 @@ extension AnnotationStore {
   public var waitingCount: Int { state.withLock { $0.tables.waiting.count } }
 
   /// Whether nothing is uploaded until the user made space and asks for a sync.
-  public var isStorageFull: Bool { state.withLock { $0.isStorageFull } }
+  public var isStorageFull: Bool { state.withLock { $0.tables.isStorageFull } }
 
   /// The items that the server refuses, in the order of their IDs.
   ///

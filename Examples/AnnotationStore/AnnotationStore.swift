@@ -13,8 +13,6 @@ public final class AnnotationStore: Sendable {
   struct State {
     var tables = Tables()
     var journal: Journal<StoreChange>
-    /// Whether nothing is uploaded until the user made space and asks again.
-    var isStorageFull = false
     /// Counts the moments at which the account may have changed.
     var generation = 0
     /// The most records in one request; halved if the server says that it is too much.

@@ -20,8 +20,14 @@ struct Tables {
   private(set) var zones: [String: ZoneState] = [:]
   private(set) var shares: [String: ShareState] = [:]
   private(set) var settings = StoreSettings()
-  /// The figures of the syncs, which are not stored.
+
+  // What is not stored.
+  /// The figures of the syncs.
   var metrics = SyncMetrics()
+  /// What became of the batch that was sent last.
+  var report = SendReport()
+  /// Whether nothing is uploaded until the user made space and asks again.
+  var isStorageFull = false
 
   private var lastNumber: UInt64 = 0
   /// The children of each parent, whether that is here or not.
