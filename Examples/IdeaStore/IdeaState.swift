@@ -19,9 +19,6 @@ struct IdeaState: Sendable {
     var names: Set<String> = []
   }
 
-  /// Someone who waits for the end of a pass.
-  typealias Waiter = CheckedContinuation<IdeaSyncStatus, any Error>
-
   // What is stored.
   var shelf = IdeaShelf()
   var settings = IdeaSettings()
@@ -39,7 +36,6 @@ struct IdeaState: Sendable {
   let isAutomatic: Bool
   let now: @Sendable () -> Date
   var wants = Wants()
-  var waiters: [Waiter] = []
   var hasSubscribed = false
   var accounts: AccountObservation?
   /// Counts the moments at which the account may have changed, so that an answer for the old one
@@ -179,14 +175,17 @@ struct IdeaState: Sendable {
   // MARK: Telling
 
   /// Asks for a pass because something happened, so that the retry plan starts over.
+  ///
+  /// - Parameter rings: whether the loop makes the pass; otherwise the caller does.
   mutating func ask(
-    fetching: Bool = false, isFresh: Bool = true, _ body: (inout Wants) -> Void = { _ in }
+    fetching: Bool = false, isFresh: Bool = true, rings: Bool = true,
+    _ body: (inout Wants) -> Void = { _ in }
   ) {
     wants.isAsked = true
     wants.isFresh = wants.isFresh || isFresh
     wants.fetches = wants.fetches || fetching
     body(&wants)
-    if isAutomatic || wants.isByHand { loop.ring() }
+    if rings, isAutomatic || wants.isByHand { loop.ring() }
   }
 
   /// Where sync stands, for people.

@@ -9,8 +9,7 @@ extension IdeaStore {
   private static let mostBeginnings = 4
 
   func pass() async {
-    guard let begun = state.withLock({ $0.begin() }) else { return }
-    var wants = begun.wants
+    guard var wants = state.withLock({ $0.begin() }) else { return }
     var failure: CKError?
     for _ in 0..<Self.mostBeginnings {
       failure = nil
@@ -21,19 +20,17 @@ extension IdeaStore {
         failure = CKError(.operationCancelled)
         wants.fetches = true
         wants.names = []
-        continue
+        if loop.isRunning { continue }
       } catch {
         failure = (error as? CKError) ?? CKError(.internalError)
       }
       break
     }
-    let status = state.withLock { state in
+    state.withLock { state in
       state.end(failure, wants)
       setTimer(retry: state.activity.nextAttempt)
       state.tell()
-      return state.status
     }
-    for waiter in begun.waiters { waiter.resume(returning: status) }
   }
 
   private func syncOnce(_ wants: IdeaState.Wants) async throws {
@@ -88,12 +85,11 @@ extension IdeaState {
   private static let busyWait = Duration.seconds(60)
 
   /// Begins a pass with everything that was asked for; `nil` if there is nothing to do.
-  fileprivate mutating func begin() -> (wants: Wants, waiters: [Waiter])? {
+  fileprivate mutating func begin() -> Wants? {
     guard loop.isRunning, wants.isAsked else { return nil }
     var begun = wants
     // Before anything was fetched nobody knows what a change would meet.
     begun.fetches = begun.fetches || settings.highWater == nil
-    defer { waiters = [] }
     wants = Wants()
     loop.setTimer(after: nil)
     activity.nextAttempt = nil
@@ -104,7 +100,7 @@ extension IdeaState {
     }
     activity.phase = .syncing
     tell()
-    return (begun, waiters)
+    return begun
   }
 
   /// Ends a pass: notes how it ended, and when to try again.

@@ -10,7 +10,7 @@ extension IdeaStore {
   /// Looks for changes at once, then after each trigger and when the schedule says.
   public func start() {
     state.withLock { state in
-      guard loop.start({ [weak self] in await self?.pass() }) else { return }
+      guard loop.start({ [weak self] in await self?.passInTurn() }) else { return }
       state.accounts = AccountObservation(notificationCenter) { [weak self] in
         self?.accountMayHaveChanged()
       }
@@ -27,24 +27,24 @@ extension IdeaStore {
   /// Returns when nothing is under way any more; a second call does nothing.
   public func stop() async {
     // The observation ends outside of the lock that its listener takes.
-    let (pass, waiters, accounts) = state.withLock { state in
+    let (pass, accounts) = state.withLock { state in
       defer {
         state.accounts = nil
-        state.waiters = []
         state.activity.nextAttempt = nil
         state.wants = IdeaState.Wants()
+        // A pass that `syncNow` began takes no further step.
+        state.generation += 1
       }
-      return (loop.close(), state.waiters, state.accounts)
+      return (loop.close(), state.accounts)
     }
     accounts?.end()
     await pass?.value
-    let status = state.withLock { state in
+    await turns.pass {}
+    state.withLock { state in
       state.flush()
       if state.activity.phase == .syncing { state.activity.phase = .waiting }
       state.tell()
-      return state.status
     }
-    for waiter in waiters { waiter.resume(returning: status) }
   }
 
   /// Syncs now, as when a person asks: everything in the cloud is compared, everything that waits
@@ -54,15 +54,17 @@ extension IdeaStore {
   /// - Throws: ``StoreError/notStarted`` before ``start()`` or after ``stop()``.
   @discardableResult
   public func syncNow() async throws -> IdeaSyncStatus {
-    try await withCheckedThrowingContinuation { (done: IdeaState.Waiter) in
-      let isStarted = state.withLock { state in
-        guard loop.isRunning else { return false }
-        state.waiters.append(done)
-        note(.byHand, &state)
-        return true
-      }
-      if !isStarted { done.resume(throwing: StoreError.notStarted) }
+    try state.withLock { state in
+      guard loop.isRunning else { throw StoreError.notStarted }
+      note(.byHand, rings: false, &state)
     }
+    // In the task of the caller, unless the loop comes first.
+    await passInTurn()
+    return status
+  }
+
+  private func passInTurn() async {
+    await turns.pass { await pass() }
   }
 
   /// Something happened that is a reason to sync: what waits is tried again with a fresh plan.
@@ -70,8 +72,10 @@ extension IdeaStore {
     state.withLock { note(trigger, &$0) }
   }
 
-  private func note(_ trigger: IdeaSyncTrigger, _ state: inout IdeaState) {
-    state.ask(fetching: trigger != .localChange) { wants in
+  private func note(
+    _ trigger: IdeaSyncTrigger, rings: Bool = true, _ state: inout IdeaState
+  ) {
+    state.ask(fetching: trigger != .localChange, rings: rings) { wants in
       wants.isByHand = wants.isByHand || trigger == .byHand
       wants.sweeps = wants.sweeps || trigger == .byHand
     }

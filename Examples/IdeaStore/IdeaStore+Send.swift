@@ -77,8 +77,9 @@ extension IdeaStore {
     guard !rows.isEmpty else { return 0 }
     var answers: [(row: IdeaRow, answer: IdeaState.Answer)] = []
     do {
-      let results = try await modify(
-        records, deleting: rows.filter { $0.deletedAt != nil }.map(\.recordID))
+      let results = try await container.privateCloudDatabase.modifyRecords(
+        saving: records, deleting: rows.filter { $0.deletedAt != nil }.map(\.recordID),
+        atomically: false)
       for row in rows {
         let saved = results.saveResults[row.recordID]?.map { $0 as CKRecord? }
         let deleted = results.deleteResults[row.recordID]?.map { _ in nil as CKRecord? }
@@ -98,24 +99,6 @@ extension IdeaStore {
     }
     if let passing = report.passing { throw passing }
     return report.settled
-  }
-
-  private typealias Results = (
-    saveResults: [CKRecord.ID: Result<CKRecord, any Error>],
-    deleteResults: [CKRecord.ID: Result<Void, any Error>]
-  )
-
-  /// Saves and deletes records.
-  ///
-  /// The request is not cancelled with the pass: its answer tells what the cloud has.
-  private func modify(
-    _ records: [CKRecord], deleting ids: [CKRecord.ID]
-  ) async throws -> Results {
-    try await withCheckedThrowingContinuation { (done: CheckedContinuation<Results, any Error>) in
-      container.privateCloudDatabase.modifyRecords(
-        saving: records, deleting: ids, atomically: false
-      ) { done.resume(with: $0) }
-    }
   }
 }
 
