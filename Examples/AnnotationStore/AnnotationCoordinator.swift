@@ -1,5 +1,6 @@
 public import CloudSync
 public import Foundation
+import SyncSupport
 import Synchronization
 
 /// Syncs an ``AnnotationStore`` every minute, when the network returns, on pushes, and on request.
@@ -8,10 +9,7 @@ import Synchronization
 /// sixteen minutes. May be used from any thread.
 public final class AnnotationCoordinator: SyncCoordinator {
   private struct State {
-    var loop: Task<Void, Never>?
     var network: Task<Void, Never>?
-    var timer: Task<Void, Never>?
-    var bell: AsyncStream<Void>.Continuation?
     /// The number of syncs in a row that failed.
     var failures = 0
   }
@@ -28,7 +26,7 @@ public final class AnnotationCoordinator: SyncCoordinator {
   /// The monitor of the network.
   public let network: NetworkMonitor
 
-  private let clock: any Clock<Duration>
+  private let loop: SyncLoop
   private let usesExpensiveNetwork: Bool
   private let state = Mutex(State())
   private let status: Observed<CoordinatorStatus>
@@ -49,17 +47,11 @@ public final class AnnotationCoordinator: SyncCoordinator {
     self.network = network
     self.interval = interval
     self.usesExpensiveNetwork = usesExpensiveNetwork
-    self.clock = clock
+    loop = SyncLoop(clock: clock)
     status = Observed(network.isConnected ? .idle : .offline)
   }
 
-  deinit {
-    state.withLock { state in
-      state.loop?.cancel()
-      state.network?.cancel()
-      state.bell?.finish()
-    }
-  }
+  deinit { state.withLock { $0.network?.cancel() } }
 
   /// The present status.
   public var syncStatus: CoordinatorStatus { status.value }
@@ -75,37 +67,23 @@ public final class AnnotationCoordinator: SyncCoordinator {
 
   /// Starts to sync: now if there is a network, then every interval, and when the network returns.
   public func startSync() async {
-    let (bells, bell) = AsyncStream.makeStream(
-      of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    state.withLock { state in
-      guard state.loop == nil else { return }
-      state.bell = bell
-      state.loop = Task { [weak self] in
-        for await _ in bells { await self?.turn(bell) }
-      }
-      state.network = Task { [weak self, network] in
-        for await status in network.updates {
-          guard !Task.isCancelled, let self else { return }
-          networkChanged(status)
-        }
+    guard loop.start({ [weak self] in await self?.turn() }) else { return }
+    let observation = Task { [weak self, network] in
+      for await status in network.updates {
+        guard !Task.isCancelled, let self else { return }
+        networkChanged(status)
       }
     }
+    state.withLock { $0.network = observation }
   }
 
   /// Stops; changes that were not sent wait for the next start.
   public func stopSync() async {
-    let loop = state.withLock { state in
-      state.bell?.finish()
-      state.bell = nil
+    state.withLock { state in
       state.network?.cancel()
       state.network = nil
-      state.loop?.cancel()
-      defer { state.loop = nil }
-      return state.loop
     }
-    await loop?.value
-    // Last: a turn in progress sets a timer when it ends.
-    setTimer(nil)
+    await loop.close()?.value
   }
 
   /// Syncs now, also over an expensive network, and sends again what was refused.
@@ -152,29 +130,17 @@ public final class AnnotationCoordinator: SyncCoordinator {
 
   /// Asks for a sync soon, if the coordinator is started.
   public func ring() {
-    state.withLock { _ = $0.bell?.yield() }
+    loop.ring()
   }
 
   // MARK: Parts
 
   /// One turn of the loop: syncs if the network allows, then sets the timer for the next turn.
-  private func turn(_ bell: AsyncStream<Void>.Continuation) async {
+  private func turn() async {
     if network.isConnected, network.status != .expensive || usesExpensiveNetwork {
       try? await sync(askedByPerson: false)
     }
-    let wait = nextWait
-    setTimer(
-      Task { [clock] in
-        guard (try? await clock.sleep(for: wait)) != nil else { return }
-        bell.yield()
-      })
-  }
-
-  private func setTimer(_ timer: Task<Void, Never>?) {
-    state.withLock { state in
-      state.timer?.cancel()
-      state.timer = timer
-    }
+    loop.setTimer(after: nextWait) { [weak loop] in loop?.ring() }
   }
 
   /// The interval, doubled for each error in a row.

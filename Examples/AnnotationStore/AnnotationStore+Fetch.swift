@@ -3,13 +3,6 @@ import Foundation
 import SyncSupport
 import Synchronization
 
-/// A record as an item, with its file in the store.
-struct Arrival {
-  var id: UUID
-  var kind: ItemKind
-  var copy: CloudCopy
-}
-
 /// Fetching: the zones that changed, then each of them page by page, with a token for each.
 extension AnnotationStore {
   /// Fetches the changes of a database.
@@ -41,54 +34,20 @@ extension AnnotationStore {
         listed?.formUnion(changed)
         let all = isMore ? nil : listed
         try transaction(in: generation) { tables in
-          for key in changed { markDirty(key, &tables) }
+          for key in changed { tables.markDirty(key) }
           for deletion in page.deletions where deletion.zoneID.isOurs {
-            zoneIsGone(deletion.zoneID.owner ?? "", deletion.reason, &tables)
+            tables.takeZoneLoss(deletion.zoneID.owner ?? "", deletion.reason)
           }
           for key in tables.zones.keys.sorted()
           where key.isEmpty == (scope == .private) && all?.contains(key) == false {
             // Nothing says that the user removed the own zone, so it is made again.
-            zoneIsGone(key, key.isEmpty ? .encryptedDataReset : .deleted, &tables)
+            tables.takeZoneLoss(key, key.isEmpty ? .encryptedDataReset : .deleted)
           }
           tables.changeSettings { $0.databaseTokens[name] = Self.data(page.changeToken) }
         }
       } catch let error as CKError where error.code == .changeTokenExpired && since != nil {
         (token, listed) = (nil, [])
       }
-    }
-  }
-
-  private func markDirty(_ key: String, _ tables: inout Tables) {
-    tables.setZone(key, ZoneState(token: tables.zones[key]?.token))
-    if key.isEmpty {
-      tables.changeSettings { ($0.hasZone, $0.wasZoneRemoved) = (true, false) }
-    }
-  }
-
-  /// Follows the loss of a zone.
-  private func zoneIsGone(
-    _ key: String, _ reason: CKDatabase.DatabaseChange.Deletion.Reason, _ tables: inout Tables
-  ) {
-    let owner = key.isEmpty ? nil : key
-    let isReset = owner == nil && reason == .encryptedDataReset
-    tables.setZone(key, nil)
-    for (name, share) in tables.shares where share.owner == owner { tables.setShare(name, nil) }
-    if owner == nil {
-      tables.changeSettings {
-        ($0.hasZone, $0.hasSubscriptions, $0.wasZoneRemoved) = (false, false, !isReset)
-      }
-    }
-    let items = tables.items.values.filter { $0.owner == owner }.sorted { $0.id.precedes($1.id) }
-    for var item in items {
-      guard isReset, !item.isPurged else {
-        tables.remove(item.id)
-        continue
-      }
-      // The server lost its keys; this device has the items.
-      item.mine = item.fields
-      item.cloud = nil
-      item.refusal = nil
-      if item.dispute == nil { tables.put(item, waits: .save) } else { tables.replace(item) }
     }
   }
 
@@ -148,7 +107,7 @@ extension AnnotationStore {
       if state.withLock({ $0.tables.zones[""] == nil }) { return }
     }
     try transaction(in: generation) { tables in
-      zoneIsGone(owner ?? "", isUnexplained ? .encryptedDataReset : .purged, &tables)
+      tables.takeZoneLoss(owner ?? "", isUnexplained ? .encryptedDataReset : .purged)
     }
     if owner == nil { throw PassError.zoneLost }
   }
@@ -159,31 +118,27 @@ extension AnnotationStore {
     zone: ZoneState? = nil
   ) throws {
     // Parents first, so that no child waits that need not.
-    let arrivals = try records.compactMap { try arrival($0) }
+    let arrivals = try records.compactMap { try item($0, owner) }
       .sorted { ($0.kind.depth, $0.id.uuidString) < ($1.kind.depth, $1.id.uuidString) }
     let shares = records.compactMap { $0 as? CKShare }.map { ShareState($0, owner: owner) }
     let date = moment()
-    let results = try transaction(in: generation) { tables in
-      let rules = MergeRules(strategy: tables.settings.strategy, now: date)
-      var results = arrivals.map { tables.take($0, owner: owner, rules) }
+    try transaction(in: generation) { tables in
+      var results = arrivals.map { tables.take($0, at: date) }
       for name in removed {
         tables.setShare(ShareState.key(name, owner: owner), nil)
         if let id = UUID(uuidString: name) {
-          results.append(tables.takeRemoval(id, owner: owner, rules))
+          results.append(tables.takeRemoval(id, owner: owner, at: date))
         }
       }
       for share in shares { tables.setShare(share.key, share) }
       if let zone { tables.setZone(owner ?? "", zone) }
-      return results
-    }
-    state.withLock { state in
-      state.metrics.downloadCount += results.count(where: \.isNews)
-      state.metrics.conflictCount += results.count(where: \.isConflict)
+      tables.metrics.downloadCount += results.count(where: \.isNews)
+      tables.metrics.conflictCount += results.count(where: \.isConflict)
     }
   }
 
-  /// A record as an item; `nil` if it is not one of this store's.
-  func arrival(_ record: CKRecord) throws -> Arrival? {
+  /// A record as an item, with its file in the store; `nil` if it is not one of this store's.
+  func item(_ record: CKRecord, _ owner: String?) throws -> StoredItem? {
     guard let id = record.itemID, let kind = ItemKind(rawValue: record.recordType) else {
       return nil
     }
@@ -192,7 +147,8 @@ extension AnnotationStore {
       let name = try asset.fileURL.map { try media.adopt($0) }
       fields[media: "mediaAsset"] = name ?? MediaFolder.unavailable
     }
-    return Arrival(id: id, kind: kind, copy: CloudCopy(record, fields: fields))
+    return StoredItem(
+      id: id, kind: kind, owner: owner, cloud: CloudCopy(record, fields: fields))
   }
 
   /// Fetches one record that a push named; the removal of a record is left to the next sync.
@@ -228,5 +184,40 @@ extension CloudCopy {
     self.init(
       fields: fields, tag: record.recordChangeTag, system: record.systemFields,
       share: record.share?.recordID.recordName)
+  }
+}
+
+extension Tables {
+  /// Notes that a zone has changes to fetch.
+  fileprivate mutating func markDirty(_ key: String) {
+    setZone(key, ZoneState(token: zones[key]?.token))
+    if key.isEmpty { changeSettings { ($0.hasZone, $0.wasZoneRemoved) = (true, false) } }
+  }
+
+  /// Follows the loss of a zone.
+  fileprivate mutating func takeZoneLoss(
+    _ key: String, _ reason: CKDatabase.DatabaseChange.Deletion.Reason
+  ) {
+    let owner = key.isEmpty ? nil : key
+    let isReset = owner == nil && reason == .encryptedDataReset
+    setZone(key, nil)
+    for (name, share) in shares where share.owner == owner { setShare(name, nil) }
+    if owner == nil {
+      changeSettings {
+        ($0.hasZone, $0.hasSubscriptions, $0.wasZoneRemoved) = (false, false, !isReset)
+      }
+    }
+    let lost = items.values.filter { $0.owner == owner }.sorted { $0.id.precedes($1.id) }
+    for var item in lost {
+      guard isReset, !item.isPurged else {
+        remove(item.id)
+        continue
+      }
+      // The server lost its keys; this device has the items.
+      item.mine = item.fields
+      item.cloud = nil
+      item.refusal = nil
+      if item.dispute == nil { put(item, waits: .save) } else { replace(item) }
+    }
   }
 }

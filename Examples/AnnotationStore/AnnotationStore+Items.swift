@@ -68,10 +68,8 @@ extension AnnotationStore {
   /// - Throws: `FileError` if it can't be stored.
   @discardableResult
   public func addLayer(named name: String) throws -> Layer {
-    let layer = Layer(
-      id: surroundings.makeID(), name: name, ownerID: account ?? "", createdAt: moment())
-    try transaction { $0.add(layer, owner: nil) }
-    return layer
+    let layer = Layer(id: makeID(), name: name, createdAt: moment())
+    return try transaction { try insert(layer, &$0) }
   }
 
   /// The content of a new annotation.
@@ -116,16 +114,14 @@ extension AnnotationStore {
   public func add(_ drafts: [Draft], to layer: UUID) throws -> [Annotation] {
     let date = moment()
     return try transaction { tables in
-      let parent = try writable(layer, .layer, tables)
+      // Also without drafts.
+      _ = try writable(layer, .layer, tables)
       return try drafts.map { draft in
         let annotation = Annotation(
-          id: surroundings.makeID(), type: draft.type, title: draft.title,
+          id: makeID(), type: draft.type, title: draft.title,
           content: AnnotationContent(text: draft.text), position: draft.position,
-          scale: draft.scale, layerID: layer, ownerID: tables.settings.owner ?? "",
-          createdAt: date)
-        guard annotation.isFinite else { throw AnnotationError.notANumber }
-        tables.add(annotation, owner: parent.owner)
-        return annotation
+          scale: draft.scale, layerID: layer, createdAt: date)
+        return try insert(annotation, &tables)
       }
     }
   }
@@ -135,15 +131,9 @@ extension AnnotationStore {
   /// - Throws: as ``edit(_:_:)``.
   @discardableResult
   public func comment(on annotation: UUID, text: String) throws -> Comment {
-    let date = moment()
-    return try transaction { tables in
-      let parent = try writable(annotation, .annotation, tables)
-      let comment = Comment(
-        id: surroundings.makeID(), text: text, annotationID: annotation,
-        ownerID: tables.settings.owner ?? "", createdAt: date)
-      tables.add(comment, owner: parent.owner)
-      return comment
-    }
+    let comment = Comment(
+      id: makeID(), text: text, annotationID: annotation, createdAt: moment())
+    return try transaction { try insert(comment, &$0) }
   }
 
   /// Changes an annotation: type, title, text, position, scale.
@@ -182,7 +172,7 @@ extension AnnotationStore {
   public func attach(_ file: URL, to annotation: UUID) throws {
     // In the transaction, so that the file is not removed before the item names it.
     try change(annotation, .annotation) {
-      $0[media: "mediaAsset"] = try media.stage(copying: file, limit: surroundings.mediaLimit)
+      $0[media: "mediaAsset"] = try media.stage(copying: file, limit: mediaLimit)
     }
   }
 
@@ -200,26 +190,33 @@ extension AnnotationStore {
   ///   finite; `SyncError.conversionFailed` for a type of another module; `FileError` if it can't
   ///   be stored.
   public func save<Item: Syncable>(_ item: Item) throws {
-    guard let item = item as? any FieldBacked, let kind = type(of: item).kind else {
-      throw SyncError.conversionFailed
-    }
+    guard let item = item as? any FieldBacked else { throw SyncError.conversionFailed }
+    try transaction { try save(item, &$0) }
+  }
+
+  /// Stores a new item, and returns it as it is stored.
+  private func insert<Item: FieldBacked>(_ item: Item, _ tables: inout Tables) throws -> Item {
+    try save(item, &tables)
+    return tables.items[item.id].flatMap { view($0) } ?? item
+  }
+
+  private func save(_ item: some FieldBacked, _ tables: inout Tables) throws {
+    guard let kind = type(of: item).kind else { throw SyncError.conversionFailed }
     if (item as? Annotation)?.isFinite == false { throw AnnotationError.notANumber }
     let fields = item.item.fields
-    try transaction { tables in
-      let parent = try kind.parent.map {
-        try writable(fields[link: $0.field] ?? item.id, $0.kind, tables)
-      }
-      guard tables.items[item.id] != nil else {
-        var new = fields
-        if item.ownerID.isEmpty { new[text: "ownerID"] = tables.settings.owner ?? "" }
-        return tables.putEdited(
-          StoredItem(id: item.id, kind: kind, owner: parent?.owner, mine: new))
-      }
-      var stored = try writable(item.id, kind, tables)
-      change(&stored, &tables) { known in
-        known.merge(fields) { _, new in new }
-        if kind == .annotation { known["title"] = fields["title"] }
-      }
+    let parent = try kind.parent.map {
+      try writable(fields[link: $0.field] ?? item.id, $0.kind, tables)
+    }
+    guard tables.items[item.id] != nil else {
+      var new = fields
+      if item.ownerID.isEmpty { new[text: "ownerID"] = tables.settings.owner ?? "" }
+      return tables.putEdited(
+        StoredItem(id: item.id, kind: kind, owner: parent?.owner, mine: new))
+    }
+    var stored = try writable(item.id, kind, tables)
+    change(&stored, &tables) { known in
+      known.merge(fields) { _, new in new }
+      if kind == .annotation { known["title"] = fields["title"] }
     }
   }
 
@@ -227,7 +224,7 @@ extension AnnotationStore {
 
   /// The date and time to the millisecond, which the server keeps.
   func moment() -> Date {
-    let seconds = surroundings.now().timeIntervalSinceReferenceDate
+    let seconds = now().timeIntervalSinceReferenceDate
     return Date(timeIntervalSinceReferenceDate: (seconds * 1_000).rounded() / 1_000)
   }
 
@@ -295,13 +292,5 @@ extension AnnotationStore {
   private func views<View: FieldBacked>(_ items: (Tables) -> [StoredItem]) -> [View] {
     state.withLock { state in items(state.tables).compactMap { view($0) as View? } }
       .sorted { ($0.createdAt, $0.id.uuidString) < ($1.createdAt, $1.id.uuidString) }
-  }
-}
-
-extension Tables {
-  /// Adds a new item.
-  mutating func add(_ item: some FieldBacked, owner: String?) {
-    guard let kind = type(of: item).kind else { return }
-    putEdited(StoredItem(id: item.id, kind: kind, owner: owner, mine: item.item.fields))
   }
 }

@@ -219,11 +219,10 @@ extension ShareState {
     url = share.url
     let mine = share.currentUserParticipant?.permission
     permission = (owner == nil ? .readWrite : mine ?? share.publicPermission).rawValue
-    publicPermission = share.publicPermission.rawValue
     people = share.participants.map { person in
       let name = person.userIdentity.nameComponents
       return Person(
-        id: person.participantID, user: person.userIdentity.userRecordID?.recordName,
+        id: person.participantID,
         name: [name?.givenName, name?.familyName].compactMap(\.self).joined(separator: " "),
         role: person.role.rawValue, permission: person.permission.rawValue,
         acceptance: person.acceptanceStatus.rawValue)

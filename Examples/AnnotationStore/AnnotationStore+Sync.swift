@@ -24,12 +24,12 @@ extension AnnotationStore {
   ///   the disk refuses. The steps before stay done.
   public func sync(askedByPerson: Bool = false) async throws {
     try await turns.pass {
-      let duration = Self.stopwatch(surroundings.clock)
-      defer { state.withLock { $0.metrics.lastSyncDuration = duration() } }
+      let duration = Self.stopwatch(self.clock)
+      defer { state.withLock { $0.tables.metrics.lastSyncDuration = duration() } }
       do {
         try await pass(askedByPerson: askedByPerson)
       } catch {
-        if !(error is CancellationError) { state.withLock { $0.metrics.errorCount += 1 } }
+        if !(error is CancellationError) { state.withLock { $0.tables.metrics.errorCount += 1 } }
         throw error
       }
     }
@@ -72,8 +72,8 @@ extension AnnotationStore {
 
   /// Lets the refused items be sent again, and those that found no space.
   private func forgive() throws {
-    state.withLock { $0.isStorageFull = false }
     try transaction { tables in
+      tables.isStorageFull = false
       for var item in tables.items.values where item.refusal != nil {
         item.refusal = nil
         tables.replace(item)
@@ -101,24 +101,23 @@ extension AnnotationStore {
   ///
   /// - Throws: `FileError` if a file can't be removed; memory is empty nevertheless.
   public func forgetEverything() throws {
-    try state.withLock { state in
+    let strategy = try state.withLock { state in
       let strategy = state.tables.settings.strategy
       state.tables = Tables()
-      state.metrics = SyncMetrics()
-      state.isStorageFull = false
       state.generation += 1
       state.recovery = nil
       try state.journal.remove()
       try media.clear()
-      try transaction(&state) { $0.changeSettings { $0.strategy = strategy } }
+      return strategy
     }
+    try setStrategy(strategy)
   }
 
   // MARK: Zone and subscriptions
 
   private func prepareZone(_ generation: Int) async throws {
     let settings = settings
-    let hasOwn = state.withLock { $0.tables.waiting.contains { $0.item.owner == nil } }
+    let hasOwn = state.withLock { $0.tables.waiting.contains { $0.owner == nil } }
     if !settings.hasZone, hasOwn || !settings.wasZoneRemoved {
       let zone = CKRecordZone(zoneID: AnnotationZone.own)
       _ = try await attempt { try await self.container.privateCloudDatabase.save(zone) }
@@ -187,11 +186,11 @@ extension AnnotationStore {
   func attempt<Result>(
     _ operation: () async throws -> Result
   ) async throws -> Result {
-    try await RetryPlan.threeAttempts.run(clock: surroundings.clock) {
+    try await RetryPlan.threeAttempts.run(clock: clock) {
       do {
         return try await operation()
       } catch {
-        if RetryPlan.isPassing(error) { state.withLock { $0.metrics.errorCount += 1 } }
+        if RetryPlan.isPassing(error) { state.withLock { $0.tables.metrics.errorCount += 1 } }
         throw error
       }
     }

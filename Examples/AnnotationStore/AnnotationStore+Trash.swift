@@ -65,7 +65,7 @@ extension AnnotationStore {
   /// - Throws: `FileError` if it can't be stored.
   @discardableResult
   public func emptyTrash(olderThan age: TimeInterval) throws -> Int {
-    let limit = surroundings.now().addingTimeInterval(-age)
+    let limit = now().addingTimeInterval(-age)
     return try transaction { tables in
       let roots = tables.items.values.filter { item in
         item.owner == nil && !item.isPurged && item.isReadable && item.fields.isDeleted
@@ -90,7 +90,6 @@ extension AnnotationStore {
   private func purge(_ id: UUID, _ tables: inout Tables, _ gone: inout Set<UUID>) {
     guard gone.insert(id).inserted, var item = tables.items[id] else { return }
     for child in tables.childIDs(of: id) { purge(child, &tables, &gone) }
-    item.isPurged = true
     item.dispute = nil
     if item.cloud == nil { tables.remove(id) } else { tables.putEdited(item, .delete) }
   }
@@ -130,7 +129,7 @@ extension AnnotationStore {
   private func copy(
     _ item: StoredItem, under parent: UUID, in owner: String?, _ date: Date, _ tables: inout Tables
   ) -> StoredItem {
-    let id = surroundings.makeID()
+    let id = makeID()
     var fields = item.fields
     fields[text: "id"] = id.uuidString
     if let field = item.kind.parent?.field { fields[link: field] = parent }

@@ -39,20 +39,20 @@ extension AnnotationStore {
   /// Every change that the server has not confirmed, oldest first.
   public var pendingOperations: [SyncOperation] {
     state.withLock { state in
-      state.tables.waiting.map { item, change in
+      state.tables.waiting.map { item in
         SyncOperation(
           id: item.id,
-          type: change.change == .delete ? .delete : item.cloud == nil ? .create : .update,
+          type: item.isPurged ? .delete : item.cloud == nil ? .create : .update,
           recordID: item.id.uuidString, timestamp: item.fields.updatedAt)
       }
     }
   }
 
   /// The number of changes that the server has not confirmed.
-  public var waitingCount: Int { state.withLock { $0.tables.queue.count } }
+  public var waitingCount: Int { state.withLock { $0.tables.waiting.count } }
 
   /// Whether nothing is uploaded until the user made space and asks for a sync.
-  public var isStorageFull: Bool { state.withLock { $0.isStorageFull } }
+  public var isStorageFull: Bool { state.withLock { $0.tables.isStorageFull } }
 
   /// The items that the server refuses, in the order of their IDs.
   ///
@@ -76,17 +76,8 @@ extension AnnotationStore {
       item.mine = nil
       item.dispute = nil
       item.refusal = nil
-      item.isPurged = false
       tables.put(item, waits: nil)
     }
     sweepMedia()
-  }
-}
-
-extension Tables {
-  /// The items with a change that waits, in the order of the changes.
-  var waiting: [(item: StoredItem, change: QueuedChange)] {
-    queue.compactMap { id, change in items[id].map { ($0, change) } }
-      .sorted { $0.change.number < $1.change.number }
   }
 }

@@ -13,22 +13,11 @@ public final class AnnotationStore: Sendable {
   struct State {
     var tables = Tables()
     var journal: Journal<StoreChange>
-    var metrics = SyncMetrics()
-    /// Whether nothing is uploaded until the user made space and asks again.
-    var isStorageFull = false
     /// Counts the moments at which the account may have changed.
     var generation = 0
     /// The most records in one request; halved if the server says that it is too much.
     var batchSize: Int
     var recovery: FileRecovery?
-  }
-
-  /// What the operating system and the app provide.
-  struct Surroundings: Sendable {
-    var clock: any Clock<Duration>
-    var now: @Sendable () -> Date
-    var makeID: @Sendable () -> UUID
-    var mediaLimit: Int
   }
 
   /// The most records that CloudKit accepts in one request.
@@ -37,7 +26,10 @@ public final class AnnotationStore: Sendable {
   let state: Mutex<State>
   let container: CKContainer
   let media: MediaFolder
-  let surroundings: Surroundings
+  let clock: any Clock<Duration>
+  let now: @Sendable () -> Date
+  let makeID: @Sendable () -> UUID
+  let mediaLimit: Int
   let turns = Turnstile()
   private let news = Broadcast<[UUID]>()
 
@@ -77,7 +69,10 @@ public final class AnnotationStore: Sendable {
     self.state = Mutex(state)
     self.container = container
     media = MediaFolder(directory: directory.appendingPathComponent("media"))
-    surroundings = Surroundings(clock: clock, now: now, makeID: makeID, mediaLimit: mediaLimit)
+    self.clock = clock
+    self.now = now
+    self.makeID = makeID
+    self.mediaLimit = mediaLimit
     sweepMedia()
   }
 
@@ -91,10 +86,10 @@ public final class AnnotationStore: Sendable {
   public var lastSyncTime: Date? { settings.lastSync }
 
   /// The figures of all syncs since the store was opened.
-  public var metrics: SyncMetrics { state.withLock { $0.metrics } }
+  public var metrics: SyncMetrics { state.withLock { $0.tables.metrics } }
 
   /// Sets the figures to 0.
-  public func resetMetrics() { state.withLock { $0.metrics.reset() } }
+  public func resetMetrics() { state.withLock { $0.tables.metrics.reset() } }
 
   /// The strategy for conflicts; kept across launches and accounts.
   public var strategy: ConflictStrategy { settings.strategy }
@@ -124,27 +119,22 @@ public final class AnnotationStore: Sendable {
       guard generation ?? state.generation == state.generation else {
         throw PassError.accountChanged
       }
-      return try transaction(&state, isNews: generation != nil, body)
-    }
-  }
-
-  /// Changes the tables while the store is locked.
-  func transaction<Result: Sendable>(
-    _ state: inout State, isNews: Bool = false, _ body: (inout Tables) throws -> Result
-  ) throws -> Result {
-    do {
-      let result = try body(&state.tables)
-      let rows = state.tables.changedRows
-      if !rows.isEmpty { try state.journal.append(rows) }
-      let items = isNews ? state.tables.changedItems : []
-      state.tables.keep()
-      if !items.isEmpty { news.send(items) }
-      // A journal that can't be made shorter is only long; the next change tries again.
-      if state.journal.isMostlyObsolete { try? state.journal.rewrite(state.tables.everything) }
-      return result
-    } catch {
-      state.tables.rollBack()
-      throw error
+      let metrics = state.tables.metrics
+      do {
+        let result = try body(&state.tables)
+        let rows = state.tables.changedRows
+        if !rows.isEmpty { try state.journal.append(rows) }
+        let items = generation == nil ? [] : state.tables.changedItems
+        state.tables.keep()
+        if !items.isEmpty { news.send(items) }
+        // A journal that can't be made shorter is only long; the next change tries again.
+        if state.journal.isMostlyObsolete { try? state.journal.rewrite(state.tables.everything) }
+        return result
+      } catch {
+        state.tables.rollBack()
+        state.tables.metrics = metrics
+        throw error
+      }
     }
   }
 

@@ -178,8 +178,5 @@ extension Fields {
 
 extension UInt64 {
   /// All 16 hexadecimal digits.
-  var hexadecimal: String {
-    let digits = String(self, radix: 16)
-    return String(repeating: "0", count: 16 - digits.count) + digits
-  }
+  var hexadecimal: String { String(format: "%016llx", self) }
 }

@@ -36,6 +36,10 @@ struct MediaFolder: Sendable {
     }
     // It may have grown meanwhile.
     try check(content.count)
+    return try keep(content)
+  }
+
+  private func keep(_ content: Data) throws(FileError) -> String {
     let name = Self.name(of: content)
     if !has(name) { try AtomicFile(url(name)).write(content) }
     return name
@@ -50,9 +54,7 @@ struct MediaFolder: Sendable {
   /// - Throws: `FileError` when it can't be read or moved.
   func adopt(_ source: URL) throws -> String {
     try doing(.write, directory) {
-      let content = try Data(contentsOf: source)
-      let name = Self.name(of: content)
-      if !has(name) { try AtomicFile(url(name)).write(content) }
+      let name = try keep(try Data(contentsOf: source))
       try FileManager.default.removeItem(at: source)
       return name
     }

@@ -24,14 +24,11 @@ public final class NetworkMonitor: Sendable {
   /// Observes `link` from now on.
   public init(_ link: any NetworkLink) {
     self.link = link
-    let state = Observed(link.status)
-    self.state = state
-    @Sendable func take(_ status: NetworkStatus, _ state: Observed<NetworkStatus>?) {
-      state?.set(status) { $0 != status }
-    }
-    link.watch { [weak state] status in take(status, state) }
+    state = Observed(link.status)
+    link.watch { [weak state] status in state?.set(status) { $0 != status } }
     // It may have changed before it was watched.
-    take(link.status, state)
+    let status = link.status
+    state.set(status) { $0 != status }
   }
 
   /// The present status.

@@ -31,6 +31,18 @@ struct Refusal: Hashable, Sendable, Codable {
   var message: String
 }
 
+/// A change that the server has not confirmed.
+struct QueuedChange: Hashable, Sendable, Codable {
+  enum Kind: String, Hashable, Sendable, Codable {
+    case save
+    case delete
+  }
+
+  var change: Kind
+  /// Distinguishes changes of the same item; ascending.
+  var number: UInt64
+}
+
 /// One item as it is stored: the server's version, and this device's if it is different.
 struct StoredItem: Hashable, Sendable, Codable {
   var id: UUID
@@ -42,11 +54,14 @@ struct StoredItem: Hashable, Sendable, Codable {
   var mine: Fields?
   /// The versions that were sent and not answered, the newest last: the server may have any.
   var offered: [Fields]?
-  /// Whether it waits to be removed from the server permanently; it is not shown any more.
-  var isPurged = false
   /// A contradiction that the user has to decide; nothing is sent before.
   var dispute: Dispute?
   var refusal: Refusal?
+  /// The change that waits in the offline queue.
+  var change: QueuedChange?
+
+  /// Whether it waits to be removed from the server permanently; it is not shown any more.
+  var isPurged: Bool { change?.change == .delete }
 
   /// The fields on this device.
   var fields: Fields { mine ?? cloud?.fields ?? [:] }
@@ -113,7 +128,6 @@ struct ZoneState: Hashable, Sendable, Codable {
 struct ShareState: Hashable, Sendable, Codable {
   struct Person: Hashable, Sendable, Codable {
     var id: String
-    var user: String?
     var name: String
     var role: Int
     var permission: Int
@@ -127,8 +141,6 @@ struct ShareState: Hashable, Sendable, Codable {
   var url: URL?
   /// The permission of this account, as CloudKit numbers it.
   var permission: Int
-  /// The permission of everyone who knows the URL.
-  var publicPermission: Int
   var people: [Person]
 
   /// The key in the store's table.

@@ -1,11 +1,5 @@
 import Foundation
 
-/// The rules by which versions from the server are taken over.
-struct MergeRules {
-  var strategy: ConflictStrategy
-  var now: Date
-}
-
 /// The effect of a version from the server.
 struct TakeResult {
   /// Whether the item changed here.
@@ -16,14 +10,15 @@ struct TakeResult {
 
 extension Tables {
   /// Takes over the server's version of an item.
-  mutating func take(_ arrival: Arrival, owner: String?, _ rules: MergeRules) -> TakeResult {
-    let (theirs, kind) = (arrival.copy, arrival.kind)
+  mutating func take(_ arrival: StoredItem, at date: Date) -> TakeResult {
     guard var item = items[arrival.id] else {
-      put(StoredItem(id: arrival.id, kind: kind, owner: owner, cloud: theirs), waits: nil)
+      replace(arrival)
       return TakeResult(isNews: true)
     }
     // A share of another user never replaces an item of the same name.
-    guard item.owner == owner, item.kind == kind else { return TakeResult() }
+    guard item.owner == arrival.owner, item.kind == arrival.kind, let theirs = arrival.cloud else {
+      return TakeResult()
+    }
     if let tag = theirs.tag, item.cloud?.tag == tag {
       // The share of a record changes without a new tag.
       item.cloud?.share = theirs.share
@@ -44,7 +39,8 @@ extension Tables {
       return TakeResult(isNews: isChanged)
     }
     let merge = ThreeWayMerge(
-      ancestor: ancestor, mine: mine, theirs: theirs.fields, rules.strategy, groups: kind.groups)
+      ancestor: ancestor, mine: mine, theirs: theirs.fields, settings.strategy,
+      groups: item.kind.groups)
     var result = TakeResult(isNews: merge.fields != mine, isConflict: !merge.conflicts.isEmpty)
     item.mine = merge.fields
     guard merge.open.isEmpty else {
@@ -54,7 +50,7 @@ extension Tables {
         merge.open.reduce(into: theirs.fields) { $0[$1] = ancestor[$1] }
       }
       item.dispute = Dispute(
-        ancestor: next, fields: merge.open, since: item.dispute?.since ?? rules.now)
+        ancestor: next, fields: merge.open, since: item.dispute?.since ?? date)
       put(item, waits: nil)
       return result
     }
@@ -75,7 +71,7 @@ extension Tables {
   }
 
   /// Takes over that the server does not have an item any more.
-  mutating func takeRemoval(_ id: UUID, owner: String?, _ rules: MergeRules) -> TakeResult {
+  mutating func takeRemoval(_ id: UUID, owner: String?, at date: Date) -> TakeResult {
     guard var item = items[id], item.owner == owner else { return TakeResult() }
     // An item that was never sent is not the one that was removed.
     if item.cloud == nil, owner == nil { return TakeResult() }
@@ -84,7 +80,7 @@ extension Tables {
       return TakeResult(isNews: true)
     }
     // The removal has no date, so it is not the later edit.
-    let decision = rules.strategy.settle(
+    let decision = settings.strategy.settle(
       ConflictStrategy.Question(field: "isDeleted", mineTime: mine.updatedAt))
     let known = item.cloud?.fields
     item.cloud = nil
@@ -95,7 +91,7 @@ extension Tables {
       item.dispute = nil
       put(item, waits: .save)
     case .askPerson:
-      item.dispute = Dispute(ancestor: known, fields: [], since: rules.now, isGoneThere: true)
+      item.dispute = Dispute(ancestor: known, fields: [], since: date, isGoneThere: true)
       put(item, waits: nil)
     }
     return TakeResult(isNews: true, isConflict: true)

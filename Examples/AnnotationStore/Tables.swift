@@ -1,21 +1,9 @@
 import Foundation
 import SyncSupport
 
-/// A change that the server has not confirmed.
-struct QueuedChange: Hashable, Sendable, Codable {
-  enum Kind: String, Hashable, Sendable, Codable {
-    case save
-    case delete
-  }
-
-  var change: Kind
-  /// Distinguishes changes of the same item; ascending.
-  var number: UInt64
-}
-
 /// One row of the tables, as the journal stores it.
 enum StoreChange: Hashable, Sendable, Codable {
-  /// An item and the change of it that waits: one write stores both.
+  /// An item; an earlier version of the app stored the change that waits beside it.
   case item(StoredItem, QueuedChange?)
   case removed(UUID)
   case zone(String, ZoneState?)
@@ -29,11 +17,17 @@ enum StoreChange: Hashable, Sendable, Codable {
 /// whole, so a change costs its own size.
 struct Tables {
   private(set) var items: [UUID: StoredItem] = [:]
-  /// The offline queue, by item.
-  private(set) var queue: [UUID: QueuedChange] = [:]
   private(set) var zones: [String: ZoneState] = [:]
   private(set) var shares: [String: ShareState] = [:]
   private(set) var settings = StoreSettings()
+
+  // What is not stored.
+  /// The figures of the syncs.
+  var metrics = SyncMetrics()
+  /// What became of the batch that was sent last.
+  var report = SendReport()
+  /// Whether nothing is uploaded until the user made space and asks again.
+  var isStorageFull = false
 
   private var lastNumber: UInt64 = 0
   /// The children of each parent, whether that is here or not.
@@ -50,6 +44,12 @@ struct Tables {
   }
 
   // MARK: Reading
+
+  /// The offline queue: the items with a change that waits, in the order of the changes.
+  var waiting: [StoredItem] {
+    items.values.filter { $0.change != nil }
+      .sorted { ($0.change?.number ?? 0) < ($1.change?.number ?? 0) }
+  }
 
   /// The item with an ID, unless it is of another kind or waits for its removal.
   func item(_ id: UUID, _ kind: ItemKind) -> StoredItem? {
@@ -89,30 +89,24 @@ struct Tables {
 
   /// Stores an item whose change waits to be sent, or is complete.
   mutating func put(_ item: StoredItem, waits change: QueuedChange.Kind?) {
-    if let change, queue[item.id]?.change != change { return putEdited(item, change) }
+    if let change, item.change?.change != change { return putEdited(item, change) }
+    var item = item
+    if change == nil { item.change = nil }
     replace(item)
-    if change == nil { queue[item.id] = nil }
   }
 
   /// Stores an item that a person changed: a save in progress is older than the change.
   mutating func putEdited(_ item: StoredItem, _ change: QueuedChange.Kind = .save) {
-    replace(item)
     lastNumber &+= 1
-    queue[item.id] = QueuedChange(change: change, number: lastNumber)
+    var item = item
+    item.change = QueuedChange(change: change, number: lastNumber)
+    replace(item)
   }
 
-  /// Stores an item and leaves its place in the queue.
+  /// Stores an item with its place in the queue.
   mutating func replace(_ item: StoredItem) {
     change(.item(item.id))
     place(item)
-  }
-
-  /// Removes a change from the queue that the server confirmed, unless a later one replaced it.
-  mutating func settle(_ id: UUID, number: UInt64) -> Bool {
-    guard queue[id]?.number == number else { return false }
-    change(.item(id))
-    queue[id] = nil
-    return true
   }
 
   /// Removes an item.
@@ -170,11 +164,11 @@ struct Tables {
   mutating func restore(_ row: StoreChange) {
     switch row {
     case .item(let item, let change):
-      queue[item.id] = change
-      lastNumber = max(lastNumber, change?.number ?? 0)
+      var item = item
+      item.change = item.change ?? change
+      lastNumber = max(lastNumber, item.change?.number ?? 0)
       place(item)
     case .removed(let id):
-      queue[id] = nil
       guard let item = items.removeValue(forKey: id) else { return }
       unlink(item)
     case .zone(let key, let zone): zones[key] = zone
@@ -195,7 +189,7 @@ struct Tables {
 
   private func row(_ key: Key) -> StoreChange {
     switch key {
-    case .item(let id): items[id].map { .item($0, queue[id]) } ?? .removed(id)
+    case .item(let id): items[id].map { .item($0, nil) } ?? .removed(id)
     case .zone(let key): .zone(key, zones[key])
     case .share(let key): .share(key, shares[key])
     case .settings: .settings(settings)

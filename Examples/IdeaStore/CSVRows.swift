@@ -7,7 +7,12 @@ struct CSVRow: Hashable, Sendable {
   /// Its fields; none when there is a problem.
   var fields: [String]
   /// What is wrong with it.
-  var problem: String?
+  var problem: CSVProblem?
+}
+
+/// The reason why a row is none.
+struct CSVProblem: Error, Hashable, CustomStringConvertible {
+  var description: String
 }
 
 /// Reads the rows of a CSV file as RFC 4180 writes them: fields between commas, in quotes where
@@ -21,91 +26,79 @@ struct CSVRows: Sequence, IteratorProtocol {
   private static let lineFeed = UInt8(ascii: "\n")
   private static let carriageReturn = UInt8(ascii: "\r")
 
-  private let bytes: [UInt8]
-  private var index: Int
+  private var rest: ArraySlice<UInt8>
   private var line = 1
 
   /// Reads `data`, with or without a byte order mark.
   init(_ data: Data) {
-    bytes = Array(data)
-    index = data.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+    rest = Array(data)[...]
+    if data.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }
   }
 
   /// The next row that is not blank; `nil` at the end.
   mutating func next() -> CSVRow? {
-    while index < bytes.count, isLineEnd(bytes[index]) { skipLineEnd() }
-    guard index < bytes.count else { return nil }
-    let start = line
-    var fields: [String] = []
-    while true {
-      let field: [UInt8]
-      if index < bytes.count, bytes[index] == Self.quote {
-        guard let quoted = quotedField() else {
-          index = bytes.count
-          return CSVRow(
-            line: start, fields: [],
-            problem: "a quote never ends; everything from here on was skipped")
-        }
-        field = quoted
-        guard index == bytes.count || bytes[index] == Self.comma || isLineEnd(bytes[index]) else {
-          return broken(start, "there is text behind a closing quote")
-        }
-      } else {
-        let end =
-          bytes[index...].firstIndex { $0 == Self.comma || isLineEnd($0) } ?? bytes.count
-        field = Array(bytes[index..<end])
-        index = end
-        if field.contains(Self.quote) {
-          return broken(start, "a quote is inside a field that does not begin with one")
-        }
-      }
-      guard let text = String(validating: field, as: UTF8.self) else {
-        return broken(start, "it is no UTF-8 text")
-      }
-      fields.append(text)
-      guard index < bytes.count, bytes[index] == Self.comma else { break }
-      index += 1
+    while let byte = rest.first, isLineEnd(byte) { endLine() }
+    guard !rest.isEmpty else { return nil }
+    var row = CSVRow(line: line, fields: [])
+    do throws(CSVProblem) {
+      repeat { row.fields.append(try field()) } while take(Self.comma)
+    } catch {
+      row = CSVRow(line: row.line, fields: [], problem: error)
+      rest = rest.drop { !isLineEnd($0) }
     }
-    skipLineEnd()
-    return CSVRow(line: start, fields: fields)
+    endLine()
+    return row
   }
 
   private func isLineEnd(_ byte: UInt8) -> Bool {
     byte == Self.lineFeed || byte == Self.carriageReturn
   }
 
-  private mutating func skipLineEnd() {
-    guard index < bytes.count, isLineEnd(bytes[index]) else { return }
-    let isPair =
-      bytes[index] == Self.carriageReturn && index + 1 < bytes.count
-      && bytes[index + 1] == Self.lineFeed
-    index += isPair ? 2 : 1
+  /// Reads a line end, of one or two bytes, unless the file ends.
+  private mutating func endLine() {
+    guard let byte = rest.popFirst() else { return }
+    if byte == Self.carriageReturn { _ = take(Self.lineFeed) }
     line += 1
   }
 
-  /// The content of a field in quotes; `nil` when its quote never ends.
-  private mutating func quotedField() -> [UInt8]? {
-    index += 1
-    var field: [UInt8] = []
-    while index < bytes.count {
-      let byte = bytes[index]
-      if byte == Self.quote {
-        index += 1
-        guard index < bytes.count, bytes[index] == Self.quote else { return field }
-      } else if isLineEnd(byte) {
-        let isSecondOfPair =
-          byte == Self.lineFeed && bytes[index - 1] == Self.carriageReturn
-        if !isSecondOfPair { line += 1 }
-      }
-      field.append(byte)
-      index += 1
-    }
-    return nil
+  /// Reads the next byte if it is this one.
+  private mutating func take(_ byte: UInt8) -> Bool {
+    guard rest.first == byte else { return false }
+    rest = rest.dropFirst()
+    return true
   }
 
-  private mutating func broken(_ start: Int, _ problem: String) -> CSVRow {
-    index = bytes[index...].firstIndex(where: isLineEnd) ?? bytes.count
-    skipLineEnd()
-    return CSVRow(line: start, fields: [], problem: problem)
+  private mutating func field() throws(CSVProblem) -> String {
+    let bytes: [UInt8]
+    if take(Self.quote) {
+      bytes = try quotedField()
+      guard rest.first.map({ $0 == Self.comma || isLineEnd($0) }) ?? true else {
+        throw CSVProblem(description: "there is text behind a closing quote")
+      }
+    } else {
+      bytes = Array(rest.prefix { $0 != Self.comma && !isLineEnd($0) })
+      rest = rest.dropFirst(bytes.count)
+      guard !bytes.contains(Self.quote) else {
+        throw CSVProblem(description: "a quote is inside a field that does not begin with one")
+      }
+    }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw CSVProblem(description: "it is no UTF-8 text")
+    }
+    return text
+  }
+
+  /// The content of a field behind its first quote.
+  private mutating func quotedField() throws(CSVProblem) -> [UInt8] {
+    var field: [UInt8] = []
+    while let byte = rest.popFirst() {
+      if byte == Self.quote {
+        guard take(Self.quote) else { return field }
+      } else if isLineEnd(byte), byte != Self.lineFeed || field.last != Self.carriageReturn {
+        line += 1
+      }
+      field.append(byte)
+    }
+    throw CSVProblem(description: "a quote never ends; everything from here on was skipped")
   }
 }

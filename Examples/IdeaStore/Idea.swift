@@ -6,7 +6,7 @@ import SyncSupport
 /// All dates are whole milliseconds, so that an idea comes back from the cloud byte for byte.
 public struct Idea: Hashable, Sendable, Codable, Identifiable {
   /// Names the idea; its record's name too.
-  public let id: UUID
+  public internal(set) var id: UUID
 
   /// What it is called; 1 to 256 characters.
   public var title: String

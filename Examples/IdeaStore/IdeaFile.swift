@@ -22,18 +22,12 @@ struct IdeaFile {
   private let width: Int
   private var rows: CSVRows
 
-  /// What a row is.
-  enum Row {
-    case idea(Idea)
-    case problem(IdeaImportReport.Problem)
-  }
-
   /// Reads the header of `data`.
   init(_ data: Data) throws(IdeaImportError) {
     if data.starts(with: [0xFF, 0xFE]) || data.starts(with: [0xFE, 0xFF]) { throw .isNotUTF8 }
     rows = CSVRows(data)
     guard let header = rows.next() else { throw .isEmpty }
-    if let problem = header.problem { throw .headerIsBroken(reason: problem) }
+    if let problem = header.problem { throw .headerIsBroken(reason: problem.description) }
     width = header.fields.count
     for (place, name) in header.fields.enumerated() {
       let key = name.trimmingCharacters(in: .whitespaces).lowercased()
@@ -56,42 +50,38 @@ struct IdeaFile {
   ///   - makeID: names rows without an ID.
   mutating func next(
     deviceID: String, now: Date, makeID: () -> UUID
-  ) -> Row? {
+  ) -> Result<Idea, IdeaImportReport.Problem>? {
     guard let row = rows.next() else { return nil }
-    do throws(Reason) {
-      return .idea(try idea(row, deviceID, now, makeID))
-    } catch {
-      return .problem(IdeaImportReport.Problem(line: row.line, reason: error.text))
-    }
+    return Result { try idea(row, deviceID, now, makeID) }
+      .mapError { IdeaImportReport.Problem(line: row.line, reason: "\($0)") }
   }
-
-  /// What is wrong with a row.
-  private struct Reason: Error { var text: String }
 
   private func idea(
     _ row: CSVRow, _ deviceID: String, _ now: Date, _ makeID: () -> UUID
-  ) throws(Reason) -> Idea {
-    if let problem = row.problem { throw Reason(text: problem) }
+  ) throws -> Idea {
+    if let problem = row.problem { throw problem }
     guard row.fields.count == width else {
-      throw Reason(text: "it has \(row.fields.count) fields, the first row has \(width)")
+      throw CSVProblem(
+        description: "it has \(row.fields.count) fields, the first row has \(width)")
     }
     func text(_ field: IdeaRecord.Field) -> String { places[field].map { row.fields[$0] } ?? "" }
-    func date(_ field: IdeaRecord.Field) throws(Reason) -> Date? {
+    func date(_ field: IdeaRecord.Field) throws -> Date? {
       let text = text(field).trimmingCharacters(in: .whitespaces)
       guard !text.isEmpty else { return nil }
       guard let date = Date(iso8601: text) else {
-        throw Reason(text: "\(IdeaError.dateIsInvalid(field: field.rawValue)) of ISO 8601")
+        let invalid = IdeaError.dateIsInvalid(field: field.rawValue)
+        throw CSVProblem(description: "\(invalid) of ISO 8601")
       }
       return date
     }
     let completion = text(.isCompleted).trimmingCharacters(in: .whitespaces).lowercased()
     guard Self.yes.contains(completion) || Self.no.contains(completion) else {
-      throw Reason(text: IdeaError.isCompletedIsNotZeroOrOne.description)
+      throw IdeaError.isCompletedIsNotZeroOrOne
     }
     var id: UUID?
     if !text(.id).isEmpty {
       id = UUID(uuidString: text(.id))
-      if id == nil { throw Reason(text: IdeaError.idIsNoUUID.description) }
+      if id == nil { throw IdeaError.idIsNoUUID }
     }
     let created = try date(.createdAt) ?? now
     let updated = try date(.updatedAt) ?? created
@@ -100,16 +90,8 @@ struct IdeaFile {
       id: id ?? Self.placeholder, title: text(.title), description: text(.description),
       isCompleted: Self.yes.contains(completion), createdAt: created, updatedAt: updated,
       deviceId: deviceID)
-    do {
-      try idea.validate()
-    } catch {
-      throw Reason(text: error.description)
-    }
-    if id == nil {
-      idea = Idea(
-        id: makeID(), title: idea.title, description: idea.description,
-        isCompleted: idea.isCompleted, createdAt: created, updatedAt: updated, deviceId: deviceID)
-    }
+    try idea.validate()
+    if id == nil { idea.id = makeID() }
     return idea
   }
 }
@@ -122,12 +104,7 @@ extension Date {
       plain, Date.ISO8601FormatStyle(includingFractionalSeconds: true),
       plain.year().month().day(),
     ]
-    for style in styles {
-      if let date = try? style.parse(text) {
-        self = date
-        return
-      }
-    }
-    return nil
+    guard let date = styles.lazy.compactMap({ try? $0.parse(text) }).first else { return nil }
+    self = date
   }
 }

@@ -4,7 +4,7 @@ import Synchronization
 /// What became of an import.
 public struct IdeaImportReport: Hashable, Sendable {
   /// A row that was skipped.
-  public struct Problem: Hashable, Sendable, CustomStringConvertible {
+  public struct Problem: Error, Hashable, CustomStringConvertible {
     /// The line it begins in, from 1.
     public var line: Int
     /// What is wrong with it, without any of its content.
@@ -63,17 +63,17 @@ extension IdeaStore {
     var file = try IdeaFile(data)
     var report = IdeaImportReport()
     report.ignoredColumns = file.ignoredColumns
-    var seen = knownIDs
-    let now = core.now()
+    var seen = state.withLock { Set($0.shelf.rows.keys) }
+    let now = now()
     while let row = file.next(deviceID: deviceID, now: now, makeID: makeID) {
       switch row {
-      case .idea(let idea):
+      case .success(let idea):
         if seen.insert(idea.id.uuidString).inserted {
           report.added.append(idea)
         } else {
           report.duplicates += 1
         }
-      case .problem(let problem): report.problems.append(problem)
+      case .failure(let problem): report.problems.append(problem)
       }
     }
     guard !report.added.isEmpty else { return report }
@@ -86,6 +86,4 @@ extension IdeaStore {
       ])
     return report
   }
-
-  private var knownIDs: Set<String> { core.state.withLock { Set($0.shelf.rows.keys) } }
 }

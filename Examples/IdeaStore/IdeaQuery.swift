@@ -17,20 +17,17 @@ public enum IdeaQuery: Hashable, Sendable {
 
   /// The query as CloudKit spells it.
   public var query: CKQuery {
-    let predicate =
+    let (predicate, isAscending): (NSPredicate, Bool?) =
       switch self {
-      case .all: NSPredicate(value: true)
-      case .completed: NSPredicate(format: "isCompleted == %d", 1)
-      case .changed(let moment): NSPredicate(format: "updatedAt > %@", moment as any CVarArg)
-      case .id(let id): NSPredicate(format: "id == %@", id.uuidString)
+      case .all: (NSPredicate(value: true), false)
+      case .completed: (NSPredicate(format: "isCompleted == %d", 1), false)
+      case .changed(let moment):
+        (NSPredicate(format: "updatedAt > %@", moment as any CVarArg), true)
+      case .id(let id): (NSPredicate(format: "id == %@", id.uuidString), nil)
       }
     let query = CKQuery(recordType: IdeaRecord.recordType, predicate: predicate)
-    switch self {
-    case .all, .completed:
-      query.sortDescriptors = [NSSortDescriptor(key: "updatedAt", ascending: false)]
-    case .changed:
-      query.sortDescriptors = [NSSortDescriptor(key: "updatedAt", ascending: true)]
-    case .id: break
+    query.sortDescriptors = isAscending.map {
+      [NSSortDescriptor(key: "updatedAt", ascending: $0)]
     }
     return query
   }

@@ -1,3 +1,4 @@
+import CloudSync
 public import Foundation
 
 /// How one idea stands with the cloud.
@@ -50,6 +51,8 @@ struct IdeaRow: Codable, Hashable, Sendable {
 
   /// Whether it is to be sent and may be.
   var isToBeSent: Bool { isPending && unreadable == nil }
+
+  var recordID: CKRecord.ID { CKRecord.ID(recordName: name, zoneID: IdeaRecord.zoneID) }
 
   var state: IdeaSyncState {
     IdeaSyncState(

@@ -8,10 +8,10 @@ struct IdeaShelf: Sendable {
   private(set) var rows: [String: IdeaRow] = [:]
   /// The names of the rows with something pending.
   private(set) var pending: Set<String> = []
+  /// The names of the records that can't be read by this version of the app.
+  private(set) var unreadable: Set<String> = []
   /// The names of the rows that differ from what is on the disk.
-  private(set) var dirty: Set<String> = []
-  /// How many records can't be read by this version of the app.
-  private(set) var unreadableCount = 0
+  private var dirty: Set<String> = []
   private var lastNumber: UInt64 = 0
 
   /// How two versions of one idea came together.
@@ -42,9 +42,18 @@ struct IdeaShelf: Sendable {
 
   /// Puts a row in place that is on the disk already.
   mutating func adopt(_ row: IdeaRow) {
-    noteUnreadable(rows.updateValue(row, forKey: row.name), row)
+    drop(row.name)
+    rows[row.name] = row
     lastNumber = max(lastNumber, row.changeNumber)
-    if row.isPending { pending.insert(row.name) } else { pending.remove(row.name) }
+    if row.isPending { pending.insert(row.name) }
+    if row.unreadable != nil { unreadable.insert(row.name) }
+  }
+
+  /// Takes a row out that is not on the disk any more.
+  mutating func drop(_ name: String) {
+    rows[name] = nil
+    pending.remove(name)
+    unreadable.remove(name)
   }
 
   /// Puts a row in place, to be written.
@@ -52,24 +61,6 @@ struct IdeaShelf: Sendable {
     guard rows[row.name] != row else { return }
     adopt(row)
     dirty.insert(row.name)
-  }
-
-  /// Takes a row out, to be written.
-  mutating func remove(_ name: String) {
-    noteUnreadable(rows.removeValue(forKey: name), nil)
-    pending.remove(name)
-    dirty.insert(name)
-  }
-
-  /// Takes a row out that is not on the disk any more.
-  mutating func drop(_ name: String) {
-    noteUnreadable(rows.removeValue(forKey: name), nil)
-    pending.remove(name)
-    dirty.remove(name)
-  }
-
-  private mutating func noteUnreadable(_ old: IdeaRow?, _ new: IdeaRow?) {
-    unreadableCount += (new?.unreadable == nil ? 0 : 1) - (old?.unreadable == nil ? 0 : 1)
   }
 
   /// Notes that everything is on the disk.
@@ -165,7 +156,8 @@ struct IdeaShelf: Sendable {
   mutating func takeDeletion(of name: String, at moment: Date) -> Outcome {
     guard var row = rows[name] else { return .known }
     guard row.idea != nil else {
-      remove(name)
+      drop(name)
+      dirty.insert(name)
       return .removed
     }
     let wasThere = row.tag != nil

@@ -11,7 +11,7 @@ extension IdeaStore {
   @discardableResult
   public func create(title: String, description: String = "") throws -> Idea {
     let idea = Idea(
-      id: makeID(), title: title, description: description, createdAt: core.now(),
+      id: makeID(), title: title, description: description, createdAt: now(),
       deviceId: deviceID)
     try add([idea], [entry(.create, idea.id, "Made.")])
     return idea
@@ -20,18 +20,8 @@ extension IdeaStore {
   /// Adds ideas as they are, all or none.
   func add(_ ideas: [Idea], _ entries: [IdeaLogEntry]) throws {
     for idea in ideas { try idea.validate() }
-    try core.state.withLock { state in
-      var rows: [IdeaRow] = []
-      for idea in ideas {
-        var row = IdeaRow(name: idea.id.uuidString)
-        row.idea = idea
-        row.isPending = true
-        row.changeNumber = state.shelf.nextNumber()
-        rows.append(row)
-      }
-      try core.commit(rows, entries, &state)
-      askToSend(&state)
-    }
+    let rows = ideas.map { IdeaRow(name: $0.id.uuidString, idea: $0) }
+    try state.withLock { try $0.commit(rows, entries) }
   }
 
   /// Changes an idea: one version more, changed now by this device.
@@ -46,20 +36,17 @@ extension IdeaStore {
   public func update(
     _ id: UUID, title: String? = nil, description: String? = nil, isCompleted: Bool? = nil
   ) throws -> Idea {
-    try core.state.withLock { state in
+    try state.withLock { state in
       var (row, idea) = try Self.visible(id, state)
       idea.title = title ?? idea.title
       idea.description = description ?? idea.description
       idea.isCompleted = isCompleted ?? idea.isCompleted
-      idea.updatedAt = max(core.now().wholeMilliseconds, idea.updatedAt)
+      idea.updatedAt = max(now().wholeMilliseconds, idea.updatedAt)
       idea.deviceId = deviceID
       idea.version = idea.version == .max ? .max : idea.version + 1
       try idea.validate()
       row.idea = idea
-      row.isPending = true
-      row.changeNumber = state.shelf.nextNumber()
-      try core.commit([row], [entry(.update, id, "Version \(idea.version).")], &state)
-      askToSend(&state)
+      try state.commit([row], [entry(.update, id, "Version \(idea.version).")])
       return idea
     }
   }
@@ -68,31 +55,23 @@ extension IdeaStore {
   ///
   /// - Throws: `IdeaError`, or `FileError` when it can't be written down; the idea stays then.
   public func delete(_ id: UUID) throws {
-    try core.state.withLock { state in
+    try state.withLock { state in
       var (row, idea) = try Self.visible(id, state)
-      row.deletedAt = max(core.now().wholeMilliseconds, idea.updatedAt)
+      row.deletedAt = max(now().wholeMilliseconds, idea.updatedAt)
       row.isDeletedHere = true
-      row.isPending = true
-      row.changeNumber = state.shelf.nextNumber()
-      try core.commit([row], [entry(.delete, idea.id, "Deleted.")], &state)
-      askToSend(&state)
+      try state.commit([row], [entry(.delete, idea.id, "Deleted.")])
     }
-  }
-
-  private func askToSend(_ state: inout IdeaCore.State) {
-    core.ask(&state)
-    state.tell()
   }
 
   /// A line of the log, of now.
   func entry(
     _ operation: IdeaLogEntry.Operation, _ id: UUID?, _ message: String
   ) -> IdeaLogEntry {
-    IdeaLogEntry(date: core.now(), operation: operation, ideaID: id, message: message)
+    IdeaLogEntry(date: now(), operation: operation, ideaID: id, message: message)
   }
 
   private static func visible(
-    _ id: UUID, _ state: IdeaCore.State
+    _ id: UUID, _ state: IdeaState
   ) throws(IdeaError) -> (IdeaRow, Idea) {
     guard let row = state.shelf[id.uuidString], let idea = row.idea else { throw .notFound }
     guard row.deletedAt == nil else { throw .isDeleted }

@@ -14,16 +14,17 @@ import Synchronization
 /// which never is, says so too.
 extension IdeaStore {
   /// How many records a request asks for by ID.
-  static let idsPerRequest = 100
+  private static let idsPerRequest = 100
   /// How many records a page of names holds.
   private static let namesPerPage = 200
 
   /// What the cloud told in one pass.
   private struct News {
+    /// The names of the records to fetch by ID.
+    var names: Set<String>
+    var isSweep: Bool
     var records: [CKRecord] = []
-    var gone: [String] = []
     var highWater: Date?
-    var isSweep = false
   }
 
   private var database: CKDatabase { container.privateCloudDatabase }
@@ -32,42 +33,41 @@ extension IdeaStore {
   ///
   /// Nothing is taken in before the account was asked for again: an answer that another account's
   /// database gave must not be believed.
-  func fetch(_ wants: IdeaCore.Wants, _ epoch: UInt64) async throws {
-    let (settings, now) = core.state.withLock { ($0.settings, core.now()) }
-    var news = News()
-    var names = wants.names
-    if isSweepDue(settings, wants, now) {
-      try await sweep(isFirst: settings.highWater == nil, &names, &news)
+  func fetch(_ wants: IdeaState.Wants, _ generation: Int) async throws {
+    let settings = state.withLock(\.settings)
+    var news = News(names: wants.names, isSweep: isSweepDue(settings, wants))
+    if news.isSweep {
+      try await sweep(isFirst: settings.highWater == nil, &news)
     } else {
-      try await incremental(since: settings.highWater, &names, &news)
+      try await incremental(since: settings.highWater, &news)
     }
-    try await fetch(names, &news)
-    guard try await verifyAccount() == epoch else { throw CKError(.operationCancelled) }
-    try core.state.withLock { state in
-      guard state.epoch == epoch else { throw CKError(.operationCancelled) }
-      take(news, &state)
+    let named = try await records(named: news.names.sorted())
+    guard try await verifyAccount() == generation else { throw AccountChanged() }
+    try change(in: generation) { state in
+      var changes = 0
+      for record in news.records + named.records { changes += state.take(record) ? 1 : 0 }
+      for name in named.gone { changes += state.takeDeletion(of: name) ? 1 : 0 }
+      state.settings.highWater = news.highWater
+      if news.isSweep { state.settings.lastSweep = now().wholeMilliseconds }
+      guard changes > 0 else { return }
+      state.note(
+        news.isSweep ? .sweep : .download, "Changes that came from the cloud: \(changes).")
+      state.tell()
     }
   }
 
-  private func isSweepDue(
-    _ settings: IdeaSettings, _ wants: IdeaCore.Wants, _ now: Date
-  ) -> Bool {
+  private func isSweepDue(_ settings: IdeaSettings, _ wants: IdeaState.Wants) -> Bool {
     guard settings.highWater != nil, !wants.sweeps, let last = settings.lastSweep else {
       return true
     }
     // A clock that went back must not put it off for ever.
-    let age = now.timeIntervalSince(last)
-    let interval = timing.sweep.components
-    return age < 0 || age >= Double(interval.seconds)
+    let age = now().timeIntervalSince(last)
+    return age < 0 || age >= Double(timing.sweep.components.seconds)
   }
 
   /// What the server changed lately, oldest first.
-  private func incremental(
-    since highWater: Date?, _ names: inout Set<String>, _ news: inout News
-  ) async throws {
-    let overlap = timing.overlap.components
-    let start = (highWater ?? .distantPast).addingTimeInterval(
-      -Double(overlap.seconds) - Double(overlap.attoseconds) * 1e-18)
+  private func incremental(since highWater: Date?, _ news: inout News) async throws {
+    let start = (highWater ?? .distantPast).addingTimeInterval(-(timing.overlap / .seconds(1)))
     let query = CKQuery(
       recordType: IdeaRecord.recordType,
       predicate: NSPredicate(format: "modificationDate >= %@", start as any CVarArg))
@@ -78,24 +78,21 @@ extension IdeaStore {
       switch result {
       case .success(let record):
         news.records.append(record)
-        names.remove(id.recordName)
+        news.names.remove(id.recordName)
         if let date = record.modificationDate {
           news.highWater = max(news.highWater ?? date, date)
         }
-      case .failure: names.insert(id.recordName)
+      case .failure: news.names.insert(id.recordName)
       }
     }
   }
 
   /// Every record the cloud has: the first time whole, later by name and tag, and only those that
   /// differ are fetched.
-  private func sweep(
-    isFirst: Bool, _ names: inout Set<String>, _ news: inout News
-  ) async throws {
-    news.isSweep = true
+  private func sweep(isFirst: Bool, _ news: inout News) async throws {
     // Before the first page: what changes while pages come is found by the next query.
     news.highWater = try await newestChange() ?? Date(timeIntervalSince1970: 0)
-    let known = core.state.withLock { state in
+    let known = state.withLock { state in
       state.shelf.rows.values.compactMap { row in row.tag.map { (row.name, $0) } }
     }
     var missing = Dictionary(known) { $1 }
@@ -109,12 +106,12 @@ extension IdeaStore {
         if isFirst {
           news.records.append(record)
         } else if tag == nil || tag != record.recordChangeTag {
-          names.insert(id.recordName)
+          news.names.insert(id.recordName)
         }
-      case .failure: names.insert(id.recordName)
+      case .failure: news.names.insert(id.recordName)
       }
     }
-    names.formUnion(missing.keys)
+    news.names.formUnion(missing.keys)
   }
 
   private func newestChange() async throws -> Date? {
@@ -141,52 +138,24 @@ extension IdeaStore {
     return matches
   }
 
-  /// Fetches records by name; one that is not there was deleted.
-  private func fetch(_ names: Set<String>, _ news: inout News) async throws {
-    let sorted = names.sorted()
-    for start in stride(from: 0, to: sorted.count, by: Self.idsPerRequest) {
-      let chunk = sorted[start..<min(start + Self.idsPerRequest, sorted.count)]
-      let (records, gone) = try await records(named: Array(chunk))
-      news.records += records
-      news.gone += gone
-    }
-  }
-
-  /// The records of these names, and the names that have none; at most 100.
+  /// The records of these names, and the names that have none.
   func records(named names: [String]) async throws -> (records: [CKRecord], gone: [String]) {
-    let ids = names.map { CKRecord.ID(recordName: $0, zoneID: IdeaRecord.zoneID) }
-    let results = try await database.records(for: ids)
     var records: [CKRecord] = []
     var gone: [String] = []
-    for id in ids {
-      do {
-        guard let record = try results[id]?.get() else { throw CKError(.internalError) }
-        records.append(record)
-      } catch let error as CKError where error.code == .unknownItem {
-        gone.append(id.recordName)
+    for start in stride(from: 0, to: names.count, by: Self.idsPerRequest) {
+      let ids = names[start..<min(start + Self.idsPerRequest, names.count)].map {
+        CKRecord.ID(recordName: $0, zoneID: IdeaRecord.zoneID)
+      }
+      let results = try await database.records(for: ids)
+      for id in ids {
+        do {
+          guard let record = try results[id]?.get() else { throw CKError(.internalError) }
+          records.append(record)
+        } catch let error as CKError where error.code == .unknownItem {
+          gone.append(id.recordName)
+        }
       }
     }
     return (records, gone)
-  }
-
-  // MARK: Taking in
-
-  private func take(_ news: News, _ state: inout IdeaCore.State) {
-    var changes = 0
-    for record in news.records {
-      changes += core.take(record, &state) ? 1 : 0
-    }
-    for name in news.gone { changes += core.takeDeletion(of: name, &state) ? 1 : 0 }
-    let now = core.now().wholeMilliseconds
-    core.change(&state) { settings in
-      settings.highWater = news.highWater
-      if news.isSweep { settings.lastSweep = now }
-    }
-    if changes > 0 {
-      core.log(
-        news.isSweep ? .sweep : .download, "Changes that came from the cloud: \(changes).", &state)
-    }
-    core.flush(&state)
-    if changes > 0 { state.tell() }
   }
 }

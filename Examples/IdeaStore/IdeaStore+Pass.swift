@@ -5,160 +5,52 @@ import Synchronization
 
 /// One pass of sync: who is signed in, what is new, what is to be sent, and when to try again.
 extension IdeaStore {
-  /// How long a busy zone is left alone when it does not say itself.
-  static let busyWait = Duration.seconds(60)
-
-  private typealias Begun = (
-    engine: CKSyncEngine, wants: IdeaCore.Wants,
-    waiters: [CheckedContinuation<IdeaSyncStatus, any Error>],
-    accountSignals: UInt64, epoch: UInt64
-  )
+  /// How often a pass begins because the account changed meanwhile.
+  private static let mostBeginnings = 4
 
   func pass() async {
-    guard let (engine, wants, waiters, accountSignals, begun) = beginPass() else { return }
+    guard var wants = state.withLock({ $0.begin() }) else { return }
     var failure: CKError?
-    do {
-      let epoch = try await verifyAccount()
-      if wants.fetches {
-        if core.isAutomatic { await subscribe() }
-        try await fetch(wants, epoch)
+    for _ in 0..<Self.mostBeginnings {
+      failure = nil
+      do {
+        try await syncOnce(wants)
+      } catch is AccountChanged {
+        // Whoever waits gets the ideas of the new account.
+        failure = CKError(.operationCancelled)
+        wants.fetches = true
+        wants.names = []
+        if loop.isRunning { continue }
+      } catch {
+        failure = (error as? CKError) ?? CKError(.internalError)
       }
-      try await send(engine, epoch)
-    } catch {
-      failure = (error as? CKError) ?? CKError(.internalError)
+      break
     }
-    if failure?.code == .operationCancelled,
-      beginAnew(wants, waiters, accountSignals, begun)
-    {
-      return
-    }
-    let status = endPass(failure, wants, accountSignals)
-    for waiter in waiters { waiter.resume(returning: status) }
-  }
-
-  private func beginPass() -> Begun? {
-    core.state.withLock { state in
-      guard let engine = state.engine, state.bell != nil, state.wants.isAsked else { return nil }
-      var wants = state.wants
-      // Before anything was fetched nobody knows what a change would meet.
-      wants.fetches = wants.fetches || state.settings.highWater == nil
-      let waiters = state.waiters
-      state.wants = IdeaCore.Wants()
-      state.waiters = []
-      state.retryTimer?.cancel()
-      state.retryTimer = nil
-      state.nextAttempt = nil
-      if wants.isFresh { state.plan.reset() }
-      if wants.isByHand {
-        state.isStorageFull = false
-        state.refused = [:]
-      }
-      state.phase = .syncing
+    state.withLock { state in
+      state.end(failure, wants)
+      setTimer(retry: state.activity.nextAttempt)
       state.tell()
-      return (engine, wants, waiters, state.accountSignals, state.epoch)
     }
   }
 
-  /// After the account changed under a pass: whoever waits gets another pass, with the new account.
-  ///
-  /// - Returns: whether there is one; a pass that was cancelled for another reason simply failed.
-  private func beginAnew(
-    _ wants: IdeaCore.Wants, _ waiters: [CheckedContinuation<IdeaSyncStatus, any Error>],
-    _ accountSignals: UInt64, _ epoch: UInt64
-  ) -> Bool {
-    core.state.withLock { state in
-      guard state.bell != nil,
-        state.epoch != epoch || state.accountSignals != accountSignals
-      else { return false }
-      state.waiters += waiters
-      core.flush(&state)
-      core.ask(&state, fetching: true) { again in
-        again.sweeps = again.sweeps || wants.sweeps
-        again.isByHand = again.isByHand || wants.isByHand
+  private func syncOnce(_ wants: IdeaState.Wants) async throws {
+    let generation = try await verifyAccount()
+    if wants.fetches {
+      if isAutomatic { await subscribe() }
+      try await fetch(wants, generation)
+    }
+    try await send(generation)
+  }
+
+  /// Lets the next pass begin by itself: for the retry, or when the schedule says.
+  private func setTimer(retry: Duration?) {
+    guard isAutomatic else { return }
+    if let retry, retry < timing.schedule {
+      loop.setTimer(after: retry) { [weak self] in
+        self?.state.withLock { $0.ask(isFresh: false) }
       }
-      return true
-    }
-  }
-
-  private func endPass(
-    _ failure: CKError?, _ wants: IdeaCore.Wants, _ accountSignals: UInt64
-  ) -> IdeaSyncStatus {
-    core.state.withLock { state in
-      if let failure {
-        settle(failure, wants, &state)
-        // What was said of the account meanwhile, the pass may not have heard.
-        if state.accountSignals != accountSignals { core.askAgainIfAccountFailed(&state) }
-      } else {
-        state.plan.reset()
-        state.phase = .synced
-        state.code = nil
-        state.message = nil
-        let now = core.now().wholeMilliseconds
-        core.change(&state) { $0.lastSync = now }
-      }
-      core.flush(&state)
-      restartSchedule(&state)
-      state.tell()
-      return state.status
-    }
-  }
-
-  private func settle(
-    _ failure: CKError, _ wants: IdeaCore.Wants, _ state: inout IdeaCore.State
-  ) {
-    // What was wanted and not done is wanted again with whatever comes next.
-    state.wants.fetches = state.wants.fetches || wants.fetches
-    state.wants.sweeps = state.wants.sweeps || wants.sweeps
-    state.wants.names.formUnion(wants.names)
-    guard state.bell != nil else {
-      state.phase = .waiting
-      return
-    }
-    let rule = IdeaErrorRule.rule(for: failure.code)
-    let delay = core.isAutomatic ? delay(failure, rule.handling, &state) : nil
-    state.code = failure.code
-    state.message = rule.message
-    state.nextAttempt = delay
-    switch failure.code {
-    case .networkFailure, .networkUnavailable: state.phase = .offline
-    default: state.phase = rule.handling == .workOffline ? .offline : .failed
-    }
-    let then = delay.map { "; tried again after \($0.components.seconds) s" } ?? "; queued"
-    core.log(
-      .failure, "A sync did not succeed: \(failure.code) (\(failure.code.rawValue))\(then).",
-      &state)
-    guard let delay else { return }
-    state.retryTimer = Task { [clock, weak core] in
-      guard (try? await clock.sleep(for: delay)) != nil else { return }
-      core?.state.withLock { state in core?.ask(&state, isFresh: false) }
-    }
-  }
-
-  /// How long to wait before the next attempt; `nil` when something has to happen first.
-  private func delay(
-    _ failure: CKError, _ handling: IdeaErrorRule.Handling, _ state: inout IdeaCore.State
-  ) -> Duration? {
-    switch handling {
-    case .retry, .sendAgain, .resolve, .makeAnew:
-      return state.plan.next(serverDelay: failure.retryAfterSeconds)
-    case .waitAMinute:
-      guard state.plan.next() != nil else { return nil }
-      guard let seconds = failure.retryAfterSeconds, seconds.isFinite, seconds > 0 else {
-        return Self.busyWait
-      }
-      return .seconds(min(seconds, 86_400))
-    case .workOffline, .askForSpace, .holdBack:
-      return nil
-    }
-  }
-
-  private func restartSchedule(_ state: inout IdeaCore.State) {
-    state.schedule?.cancel()
-    guard state.bell != nil, core.isAutomatic else { return }
-    let interval = timing.schedule
-    state.schedule = Task { [clock, weak self] in
-      guard (try? await clock.sleep(for: interval)) != nil else { return }
-      self?.trigger(.scheduled)
+    } else {
+      loop.setTimer(after: timing.schedule) { [weak self] in self?.trigger(.scheduled) }
     }
   }
 
@@ -168,7 +60,7 @@ extension IdeaStore {
   ///
   /// Ideas are safe without it: the schedule takes its place until the next start.
   private func subscribe() async {
-    guard core.state.withLock({ !$0.hasSubscribed }) else { return }
+    guard !state.withLock(\.hasSubscribed) else { return }
     let subscription = CKQuerySubscription(
       recordType: IdeaRecord.recordType, predicate: NSPredicate(value: true),
       subscriptionID: Self.subscriptionID)
@@ -178,12 +70,90 @@ extension IdeaStore {
     subscription.notificationInfo = info
     do {
       try await container.privateCloudDatabase.save(subscription)
-      core.state.withLock { $0.hasSubscribed = true }
+      state.withLock { $0.hasSubscribed = true }
     } catch {
       let code = (error as? CKError)?.code ?? .internalError
-      core.state.withLock { state in
-        core.log(.failure, "No pushes yet: the subscription was not made (\(code)).", &state)
+      state.withLock {
+        $0.note(.failure, "No pushes yet: the subscription was not made (\(code)).")
       }
+    }
+  }
+}
+
+extension IdeaState {
+  /// How long a busy zone is left alone when it does not say itself.
+  private static let busyWait = Duration.seconds(60)
+
+  /// Begins a pass with everything that was asked for; `nil` if there is nothing to do.
+  fileprivate mutating func begin() -> Wants? {
+    guard loop.isRunning, wants.isAsked else { return nil }
+    var begun = wants
+    // Before anything was fetched nobody knows what a change would meet.
+    begun.fetches = begun.fetches || settings.highWater == nil
+    wants = Wants()
+    loop.setTimer(after: nil)
+    activity.nextAttempt = nil
+    if begun.isFresh { plan.reset() }
+    if begun.isByHand {
+      activity.isStorageFull = false
+      refused = [:]
+    }
+    activity.phase = .syncing
+    tell()
+    return begun
+  }
+
+  /// Ends a pass: notes how it ended, and when to try again.
+  fileprivate mutating func end(_ failure: CKError?, _ wants: Wants) {
+    if let failure {
+      settle(failure, wants)
+    } else {
+      plan.reset()
+      activity.phase = .synced
+      activity.code = nil
+      activity.message = nil
+      settings.lastSync = now().wholeMilliseconds
+    }
+    flush()
+  }
+
+  private mutating func settle(_ failure: CKError, _ wants: Wants) {
+    // What was wanted and not done is wanted again with whatever comes next.
+    self.wants.fetches = self.wants.fetches || wants.fetches
+    self.wants.sweeps = self.wants.sweeps || wants.sweeps
+    self.wants.names.formUnion(wants.names)
+    guard loop.isRunning else {
+      activity.phase = .waiting
+      return
+    }
+    let rule = IdeaErrorRule.rule(for: failure.code)
+    let delay = isAutomatic ? delay(failure, rule.handling) : nil
+    activity.code = failure.code
+    activity.message = rule.message
+    activity.nextAttempt = delay
+    switch failure.code {
+    case .networkFailure, .networkUnavailable: activity.phase = .offline
+    default: activity.phase = rule.handling == .workOffline ? .offline : .failed
+    }
+    let then = delay.map { "; tried again after \($0.components.seconds) s" } ?? "; queued"
+    note(
+      .failure, "A sync did not succeed: \(failure.code) (\(failure.code.rawValue))\(then).")
+  }
+
+  /// How long to wait before the next attempt; `nil` when something has to happen first.
+  private mutating func delay(
+    _ failure: CKError, _ handling: IdeaErrorRule.Handling
+  ) -> Duration? {
+    switch handling {
+    case .retry, .sendAgain, .resolve, .makeAnew:
+      return plan.next(serverDelay: failure.retryAfterSeconds)
+    case .waitAMinute:
+      guard plan.next() != nil else { return nil }
+      guard let seconds = failure.retryAfterSeconds, seconds.isFinite, seconds > 0 else {
+        return Self.busyWait
+      }
+      return .seconds(min(seconds, 86_400))
+    case .workOffline, .askForSpace, .holdBack: return nil
     }
   }
 }

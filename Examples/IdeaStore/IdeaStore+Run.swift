@@ -9,40 +9,17 @@ extension IdeaStore {
   ///
   /// Looks for changes at once, then after each trigger and when the schedule says.
   public func start() {
-    let (bells, bell) = AsyncStream.makeStream(
-      of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    core.state.withLock { state in
-      guard state.bell == nil else { return }
-      // Under the lock: the engine's first event must find that the engine is ours.
-      state.engine = engine()
-      state.bell = bell
-      state.accounts = AccountObservation(notificationCenter) { [weak core] in
-        core?.accountSignalled()
+    state.withLock { state in
+      guard loop.start({ [weak self] in await self?.passInTurn() }) else { return }
+      state.accounts = AccountObservation(notificationCenter) { [weak self] in
+        self?.accountMayHaveChanged()
       }
-      state.groups = []
-      state.offered = [:]
       state.refused = [:]
-      state.isStorageFull = false
+      state.activity.isStorageFull = false
       state.hasSubscribed = false
       state.plan.reset()
-      core.ask(&state, fetching: true)
-      state.loop = Task { [weak self] in
-        for await _ in bells {
-          guard let self else { return }
-          await pass()
-        }
-      }
+      state.ask(fetching: true)
     }
-  }
-
-  /// An engine that only does what it is told: it keeps no state, for what is pending is in the
-  /// store's own file, and it is never asked to fetch, for the default zone is in no feed.
-  private func engine() -> CKSyncEngine {
-    var configuration = CKSyncEngine.Configuration(
-      database: container.privateCloudDatabase, stateSerialization: nil, delegate: self)
-    configuration.automaticallySync = false
-    configuration.clock = clock
-    return CKSyncEngine(configuration)
   }
 
   /// Stops syncing; what was not sent waits for the next start.
@@ -50,31 +27,24 @@ extension IdeaStore {
   /// Returns when nothing is under way any more; a second call does nothing.
   public func stop() async {
     // The observation ends outside of the lock that its listener takes.
-    let (engine, loop, waiters, accounts) = core.state.withLock { state in
-      let run = (state.engine, state.loop, state.waiters, state.accounts)
-      state.bell?.finish()
-      state.bell = nil
-      state.accounts = nil
-      state.loop = nil
-      state.waiters = []
-      state.retryTimer?.cancel()
-      state.schedule?.cancel()
-      state.nextAttempt = nil
-      state.wants = IdeaCore.Wants()
-      return run
+    let (pass, accounts) = state.withLock { state in
+      defer {
+        state.accounts = nil
+        state.activity.nextAttempt = nil
+        state.wants = IdeaState.Wants()
+        // A pass that `syncNow` began takes no further step.
+        state.generation += 1
+      }
+      return (loop.close(), state.accounts)
     }
     accounts?.end()
-    loop?.cancel()
-    await engine?.cancelOperations()
-    await loop?.value
-    let status = core.state.withLock { state in
-      core.flush(&state)
-      if state.engine === engine { state.engine = nil }
-      if state.phase == .syncing { state.phase = .waiting }
+    await pass?.value
+    await turns.pass {}
+    state.withLock { state in
+      state.flush()
+      if state.activity.phase == .syncing { state.activity.phase = .waiting }
       state.tell()
-      return state.status
     }
-    for waiter in waiters { waiter.resume(returning: status) }
   }
 
   /// Syncs now, as when a person asks: everything in the cloud is compared, everything that waits
@@ -84,25 +54,28 @@ extension IdeaStore {
   /// - Throws: ``StoreError/notStarted`` before ``start()`` or after ``stop()``.
   @discardableResult
   public func syncNow() async throws -> IdeaSyncStatus {
-    try await withCheckedThrowingContinuation {
-      (done: CheckedContinuation<IdeaSyncStatus, any Error>) in
-      let isStarted = core.state.withLock { state in
-        guard state.bell != nil else { return false }
-        state.waiters.append(done)
-        note(.byHand, &state)
-        return true
-      }
-      if !isStarted { done.resume(throwing: StoreError.notStarted) }
+    try state.withLock { state in
+      guard loop.isRunning else { throw StoreError.notStarted }
+      note(.byHand, rings: false, &state)
     }
+    // In the task of the caller, unless the loop comes first.
+    await passInTurn()
+    return status
+  }
+
+  private func passInTurn() async {
+    await turns.pass { await pass() }
   }
 
   /// Something happened that is a reason to sync: what waits is tried again with a fresh plan.
   public func trigger(_ trigger: IdeaSyncTrigger) {
-    core.state.withLock { note(trigger, &$0) }
+    state.withLock { note(trigger, &$0) }
   }
 
-  private func note(_ trigger: IdeaSyncTrigger, _ state: inout IdeaCore.State) {
-    core.ask(&state, fetching: trigger != .localChange) { wants in
+  private func note(
+    _ trigger: IdeaSyncTrigger, rings: Bool = true, _ state: inout IdeaState
+  ) {
+    state.ask(fetching: trigger != .localChange, rings: rings) { wants in
       wants.isByHand = wants.isByHand || trigger == .byHand
       wants.sweeps = wants.sweeps || trigger == .byHand
     }
@@ -115,10 +88,7 @@ extension IdeaStore {
   /// - Returns: whether it was one of this store's subscription.
   @discardableResult
   public func didReceiveRemoteNotification(_ userInfo: [AnyHashable: Any]) -> Bool {
-    guard let notification = CKNotification(fromRemoteNotificationDictionary: userInfo) else {
-      return false
-    }
-    return receivedPush(notification)
+    CKNotification(fromRemoteNotificationDictionary: userInfo).map(receivedPush) ?? false
   }
 
   /// A push arrived: the idea it names is fetched, and whatever else is new.
@@ -137,8 +107,8 @@ extension IdeaStore {
   /// - Parameter recordName: the record it names; `nil` when it names none, as after pushes were
   ///   lost. Then something may have been deleted, so every name is compared.
   public func receivedPush(recordName: String?) {
-    core.state.withLock { state in
-      core.ask(&state, fetching: true) { wants in
+    state.withLock { state in
+      state.ask(fetching: true) { wants in
         if let recordName { wants.names.insert(recordName) } else { wants.sweeps = true }
       }
     }

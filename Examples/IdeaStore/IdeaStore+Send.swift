@@ -1,9 +1,9 @@
-public import CloudSync
+import CloudSync
 import Foundation
 import Synchronization
 
-/// Sending what changed here: the engine carries it, the store says what goes together.
-extension IdeaStore: CKSyncEngineDelegate {
+/// Sending what changed here, and the deletions.
+extension IdeaStore {
   /// The most changes of one request.
   public static let batchLimit = 100
   /// How many bytes of text a request holds, well under what the server takes.
@@ -12,38 +12,24 @@ extension IdeaStore: CKSyncEngineDelegate {
   private static let mostIdleRounds = 3
 
   /// Sends what waits until nothing does that can go.
-  func send(_ engine: CKSyncEngine, _ epoch: UInt64) async throws {
+  func send(_ generation: Int) async throws {
     var idleRounds = 0
     while idleRounds < Self.mostIdleRounds {
-      try await checkDeletions(epoch)
-      let changes = try core.state.withLock { state in
-        guard state.epoch == epoch else { throw CKError(.operationCancelled) }
-        return prepareRound(&state)
-      }
-      guard !changes.isEmpty else { return try checkSpace() }
-      engine.state.add(pendingRecordZoneChanges: changes)
-      var thrown: CKError?
-      do {
-        try await engine.sendChanges()
-      } catch {
-        thrown = (error as? CKError) ?? CKError(.internalError)
-      }
-      // What is still to be sent is in the store's own rows; the engine keeps nothing.
-      engine.state.remove(pendingRecordZoneChanges: engine.state.pendingRecordZoneChanges)
-      let report = core.state.withLock { $0.report }
-      if let passing = report.passing { throw passing }
-      switch thrown?.code {
-      case nil, .partialFailure, .quotaExceeded: break
-      default: if let thrown { throw thrown }
-      }
-      idleRounds = report.settled > 0 ? 0 : idleRounds + 1
+      try await checkDeletions(generation)
+      let batches = Self.batches(state.withLock { $0.rowsThatMayGo })
+      guard !batches.isEmpty else { return try checkSpace() }
+      // An account's ideas must never reach another account.
+      guard try await verifyAccount() == generation else { throw AccountChanged() }
+      var settled = 0
+      for batch in batches { settled += try await send(batch, generation) }
+      idleRounds = settled > 0 ? 0 : idleRounds + 1
     }
     throw CKError(.partialFailure)
   }
 
   private func checkSpace() throws {
-    let waits = core.state.withLock { state in
-      state.isStorageFull && state.shelf.toBeSent.contains { $0.deletedAt == nil }
+    let waits = state.withLock { state in
+      state.activity.isStorageFull && state.shelf.toBeSent.contains { $0.deletedAt == nil }
     }
     if waits { throw CKError(.quotaExceeded) }
   }
@@ -52,77 +38,71 @@ extension IdeaStore: CKSyncEngineDelegate {
   ///
   /// CloudKit deletes whatever is there, so a later change of another device would be lost unseen.
   /// What is gone already needs no request.
-  private func checkDeletions(_ epoch: UInt64) async throws {
-    let names = core.state.withLock { state in
-      state.shelf.toBeSent.filter { $0.deletedAt != nil && state.mayGo($0) }.map(\.name)
-    }
-    for start in stride(from: 0, to: names.count, by: Self.idsPerRequest) {
-      let chunk = names[start..<min(start + Self.idsPerRequest, names.count)]
-      let (records, gone) = try await records(named: Array(chunk))
-      try core.state.withLock { state in
-        guard state.epoch == epoch else { throw CKError(.operationCancelled) }
-        for record in records { core.take(record, &state) }
-        for name in gone { core.takeDeletion(of: name, &state) }
-        core.flush(&state)
-      }
+  private func checkDeletions(_ generation: Int) async throws {
+    let rows = state.withLock { $0.rowsThatMayGo }.filter { $0.deletedAt != nil }
+    let (records, gone) = try await records(named: rows.map(\.name))
+    try change(in: generation) { state in
+      for record in records { state.take(record) }
+      for name in gone { state.takeDeletion(of: name) }
     }
   }
 
-  /// Puts what may go into groups of at most 100; answers all of it.
-  private func prepareRound(
-    _ state: inout IdeaCore.State
-  ) -> [CKSyncEngine.PendingRecordZoneChange] {
-    state.report = IdeaSendReport()
-    state.groups = []
+  /// Groups of at most 100 rows, each for one request.
+  private static func batches(_ rows: [IdeaRow]) -> [[IdeaRow]] {
+    var batches: [[IdeaRow]] = []
     var bytes = 0
-    var changes: [CKSyncEngine.PendingRecordZoneChange] = []
-    for row in state.shelf.toBeSent where state.mayGo(row) {
+    for row in rows {
       let size = 500 + (row.idea.map { $0.title.utf8.count + $0.description.utf8.count } ?? 0)
-      if let last = state.groups.last, last.count < Self.batchLimit, bytes + size <= Self.batchBytes
-      {
-        state.groups[state.groups.count - 1].append(row.name)
+      if let last = batches.last, last.count < batchLimit, bytes + size <= batchBytes {
+        batches[batches.count - 1].append(row)
         bytes += size
       } else {
-        state.groups.append([row.name])
+        batches.append([row])
         bytes = size
       }
-      let id = CKRecord.ID(recordName: row.name, zoneID: IdeaRecord.zoneID)
-      changes.append(row.deletedAt == nil ? .saveRecord(id) : .deleteRecord(id))
     }
-    return changes
+    return batches
   }
 
-  // MARK: The engine's delegate
-
-  /// Gives out the next group, as records of the ideas as they are now.
-  public func nextRecordZoneChangeBatch(
-    _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
-  ) async -> CKSyncEngine.RecordZoneChangeBatch? {
-    core.state.withLock { state in
-      guard state.engine === syncEngine else { return nil }
-      while !state.groups.isEmpty {
-        let batch = core.batch(state.groups.removeFirst(), &state)
-        if !batch.recordsToSave.isEmpty || !batch.recordIDsToDelete.isEmpty { return batch }
+  /// Sends one request, or several where the server finds it too large; returns how many changes
+  /// are settled.
+  private func send(_ batch: [IdeaRow], _ generation: Int) async throws -> Int {
+    let (rows, records) = try change(in: generation) { state in
+      // What changed meanwhile is of the next round.
+      let rows = batch.filter { row in
+        state.mayGo(row) && state.shelf[row.name]?.changeNumber == row.changeNumber
       }
-      return nil
+      return (rows, rows.filter { $0.deletedAt == nil }.map { state.record(for: $0) })
     }
-  }
-
-  /// Takes one event; events of an engine that was let go are ignored.
-  public func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
-    if case .accountChange(let change) = event { return await follow(change, syncEngine) }
-    core.state.withLock { state in
-      guard state.engine === syncEngine else { return }
-      switch event {
-      case .sentRecordZoneChanges(let sent):
-        core.take(sent, &state)
-        core.flush(&state)
-        state.tell()
-      case .accountChange, .stateUpdate, .fetchedDatabaseChanges, .fetchedRecordZoneChanges,
-        .sentDatabaseChanges, .willFetchChanges, .willFetchRecordZoneChanges,
-        .didFetchRecordZoneChanges, .didFetchChanges, .willSendChanges, .didSendChanges:
-        break
+    guard !rows.isEmpty else { return 0 }
+    var answers: [(row: IdeaRow, answer: IdeaState.Answer)] = []
+    do {
+      let results = try await container.privateCloudDatabase.modifyRecords(
+        saving: records, deleting: rows.filter { $0.deletedAt != nil }.map(\.recordID),
+        atomically: false)
+      for row in rows {
+        let saved = results.saveResults[row.recordID]?.map { $0 as CKRecord? }
+        let deleted = results.deleteResults[row.recordID]?.map { _ in nil as CKRecord? }
+        guard let result = saved ?? deleted else { continue }
+        answers.append((row, result.mapError { $0 as? CKError ?? CKError(.internalError) }))
       }
+    } catch let error as CKError where error.code == .limitExceeded && rows.count > 1 {
+      let half = rows.count / 2
+      return try await send(Array(rows[..<half]), generation)
+        + send(Array(rows[half...]), generation)
+    } catch let error as CKError where error.code != .operationCancelled {
+      answers = rows.map { ($0, .failure(error)) }
     }
+    let report = try change(in: generation) { state in
+      defer { state.tell() }
+      return state.take(answers)
+    }
+    if let passing = report.passing { throw passing }
+    return report.settled
   }
+}
+
+extension IdeaState {
+  /// The rows whose change may be sent now, in the order of their changes.
+  fileprivate var rowsThatMayGo: [IdeaRow] { shelf.toBeSent.filter(mayGo) }
 }

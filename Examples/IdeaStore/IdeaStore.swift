@@ -7,8 +7,7 @@ import Synchronization
 ///
 /// Local first: every change is on the disk when the call returns, and is sent when that is
 /// possible. The records live in the default zone, which has no change feed, so what is new is
-/// found by queries; a `CKSyncEngine` that does nothing by itself sends what changed here and
-/// follows the account. May be used from any thread.
+/// found by queries. May be used from any thread.
 public final class IdeaStore: Sendable {
   /// The container of the app the design describes.
   public static let containerIdentifier = "iCloud.com.buildwithharry.IdeaBox"
@@ -37,11 +36,14 @@ public final class IdeaStore: Sendable {
     }
   }
 
-  let core: IdeaCore
+  let state: Mutex<IdeaState>
+  let loop: SyncLoop
+  let turns = Turnstile()
   let container: CKContainer
   let deviceID: String
-  let clock: any Clock<Duration>
   let timing: Timing
+  let isAutomatic: Bool
+  let now: @Sendable () -> Date
   /// Names new ideas.
   let makeID: @Sendable () -> UUID
   let notificationCenter: NotificationCenter
@@ -71,36 +73,32 @@ public final class IdeaStore: Sendable {
     notificationCenter: NotificationCenter = .default
   ) throws {
     guard !deviceID.isEmpty else { throw IdeaError.deviceIdIsEmpty }
-    core = try IdeaCore(
-      directory.appendingPathComponent("ideas.journal"), isAutomatic: automaticallySync, now: now)
+    loop = SyncLoop(clock: clock)
+    state = Mutex(
+      try IdeaState(
+        directory.appendingPathComponent("ideas.journal"), loop, isAutomatic: automaticallySync,
+        now: now))
     self.container = container
     self.deviceID = deviceID
-    self.clock = clock
     self.timing = timing
+    isAutomatic = automaticallySync
+    self.now = now
     self.makeID = makeID
     self.notificationCenter = notificationCenter
-  }
-
-  deinit {
-    core.state.withLock { state in
-      state.bell?.finish()
-      state.retryTimer?.cancel()
-      state.schedule?.cancel()
-    }
   }
 
   // MARK: Reading
 
   /// All ideas, last changed first; those of the same moment by ID, so that every device agrees.
   public var ideas: [Idea] {
-    core.state.withLock { state in
+    state.withLock { state in
       state.shelf.rows.values.filter(\.isVisible).compactMap(\.idea)
     }.sorted(by: Idea.isListedBefore)
   }
 
   /// The idea with an ID; `nil` when there is none.
   public func idea(_ id: UUID) -> Idea? {
-    core.state.withLock { state in
+    state.withLock { state in
       guard let row = state.shelf[id.uuidString], row.isVisible else { return nil }
       return row.idea
     }
@@ -108,7 +106,7 @@ public final class IdeaStore: Sendable {
 
   /// The deleted ideas, which stay on the device marked, and when each was deleted; the last first.
   public var deletedIdeas: [(idea: Idea, deletedAt: Date)] {
-    core.state.withLock { state in
+    state.withLock { state in
       state.shelf.rows.values.compactMap { row in
         guard let idea = row.idea, let deletedAt = row.deletedAt else { return nil }
         return (idea, deletedAt)
@@ -121,20 +119,20 @@ public final class IdeaStore: Sendable {
 
   /// How an idea stands with the cloud; `nil` when there is no such idea.
   public func syncState(of id: UUID) -> IdeaSyncState? {
-    core.state.withLock { $0.shelf[id.uuidString]?.state }
+    state.withLock { $0.shelf[id.uuidString]?.state }
   }
 
   /// What people see, to the byte and in an order all devices share: one line an idea.
   public var canonicalText: String { ideas.map { $0.canonicalLine + "\n" }.joined() }
 
   /// Where sync stands.
-  public var status: IdeaSyncStatus { core.state.withLock { $0.status } }
+  public var status: IdeaSyncStatus { state.withLock { $0.status } }
 
   /// Where sync stands now, and again whenever ideas or sync change.
   public var statusUpdates: AsyncStream<IdeaSyncStatus> {
-    core.state.withLock { $0.statuses.elements(.bufferingNewest(64), startingWith: $0.status) }
+    state.withLock { $0.statuses.elements(.bufferingNewest(64), startingWith: $0.status) }
   }
 
   /// The last 200 lines of the sync log, oldest first, those of earlier runs too.
-  public var log: [IdeaLogEntry] { core.state.withLock { $0.log } }
+  public var log: [IdeaLogEntry] { state.withLock { $0.log } }
 }

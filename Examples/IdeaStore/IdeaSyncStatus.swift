@@ -18,7 +18,7 @@ public struct IdeaSyncStatus: Hashable, Sendable {
   }
 
   /// Where sync stands.
-  public var phase: Phase
+  public var phase = Phase.waiting
   /// What kind of error the last sync met.
   public var code: CKError.Code?
   /// What to tell about it.
@@ -26,20 +26,20 @@ public struct IdeaSyncStatus: Hashable, Sendable {
   /// How long until it is tried again by itself; `nil` when something has to happen first.
   public var nextAttempt: Duration?
   /// How many ideas and deletions the cloud has not confirmed.
-  public var pending: Int
+  public var pending = 0
   /// How many of them are not sent, because the cloud refuses them or a newer version of the app
   /// changed them.
-  public var heldBack: Int
+  public var heldBack = 0
   /// How many records a newer version of the app wrote; they are kept, not shown.
-  public var unreadable: Int
+  public var unreadable = 0
   /// Whether uploads stand still until the person made space.
-  public var isStorageFull: Bool
+  public var isStorageFull = false
   /// How many times two versions of an idea met since the start.
-  public var conflicts: Int
+  public var conflicts = 0
   /// How many changes the cloud took since the start.
-  public var sent: Int
+  public var sent = 0
   /// How many changes of other devices were taken in since the start.
-  public var received: Int
+  public var received = 0
   /// When a sync last succeeded, here or in an earlier run.
   public var lastSync: Date?
   /// What was damaged and set aside when the store opened.

@@ -44,6 +44,8 @@ final class IdeaDevice: Sendable {
     self.folder = folder
     let seed = name.utf8.reduce(UInt64(7)) { $0 &* 31 &+ UInt64($1) }
     let next = Mutex(seed &* 1_000_003)
+    // Containers post to a center that other tests use at the same time.
+    let accounts = NotificationCenter()
     let store = try IdeaStore(
       directory: folder.url,
       container: CKContainer(identifier: IdeaStore.containerIdentifier, transport: way(device)),
@@ -53,9 +55,12 @@ final class IdeaDevice: Sendable {
           next.withLock {
             $0 += 1; return $0
           })
-      }, now: { wall.now })
+      }, now: { wall.now }, notificationCenter: accounts)
     self.store = store
-    pushes = device.observeSignals { [weak store] in store?.hear($0) }
+    pushes = device.observeSignals { [weak store, accounts] signal in
+      store?.hear(signal)
+      if signal == .accountChanged { accounts.post(name: .CKAccountChanged, object: nil) }
+    }
   }
 
   /// Starts the store and syncs once.
@@ -75,7 +80,7 @@ final class IdeaDevice: Sendable {
   /// Returns when no pass is under way and none is asked for.
   func rest() async {
     await status { status in
-      status.phase != .syncing && !store.core.state.withLock(\.wants.isAsked)
+      status.phase != .syncing && !store.state.withLock(\.wants.isAsked)
     }
   }
 

@@ -76,8 +76,9 @@ struct IdeaSyncTests {
     await phone.store.stop()
   }
 
-  /// What an engine tells of records.
+  /// Sends one record, and counts what an engine tells of records.
   private final class Listener: CKSyncEngineDelegate {
+    let record = CKRecord(recordType: "Idea", recordID: IdeaRecord.recordID(UUID.numbered(1)))
     let news = Mutex(0)
 
     func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
@@ -86,7 +87,10 @@ struct IdeaSyncTests {
 
     func nextRecordZoneChangeBatch(
       _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
-    ) async -> CKSyncEngine.RecordZoneChangeBatch? { nil }
+    ) async -> CKSyncEngine.RecordZoneChangeBatch? {
+      syncEngine.state.pendingRecordZoneChanges.isEmpty
+        ? nil : CKSyncEngine.RecordZoneChangeBatch(recordsToSave: [record])
+    }
   }
 
   /// Proves CE-100, E8.
@@ -99,13 +103,21 @@ struct IdeaSyncTests {
     await phone.status(\.isDone)
     #expect(server.controls.requests.count { $0.kind == .modifyRecords } == 1)
     let listener = Listener()
+    listener.record["title"] = "b"
     let engine = CKSyncEngine(
       CKSyncEngine.Configuration(
         database: server.database("desk"), stateSerialization: nil, delegate: listener))
+    engine.state.add(pendingRecordZoneChanges: [.saveRecord(listener.record.recordID)])
+    try await engine.sendChanges()
+    #expect(try server.ideas().count == 2)
+    try await phone.store.syncNow()
+    #expect(phone.titles.sorted() == ["a", "b"])
+    try phone.store.create(title: "c")
+    await phone.status(\.isDone)
     try await engine.fetchChanges()
     await engine.cancelOperations()
     #expect(listener.news.withLock { $0 } == 0)
-    #expect(try server.ideas().count == 1)
+    #expect(try server.ideas().count == 3)
     await phone.store.stop()
   }
 }

@@ -3,11 +3,14 @@ import Synchronization
 /// Runs one operation at a time, in the order of the calls.
 ///
 /// Two syncs of one store at once would send the same change twice.
-final class Turnstile: Sendable {
+public final class Turnstile: Sendable {
   private let last = Mutex<Task<Void, Never>?>(nil)
 
+  /// Creates a turnstile that nothing has passed.
+  public init() {}
+
   /// Runs `body` after all earlier operations.
-  func pass<Result>(
+  public func pass<Result>(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
   ) async rethrows -> Result {
     let (stream, end) = AsyncStream<Never>.makeStream()
