@@ -142,10 +142,13 @@ extension SyncedStore {
     let mayLackZones = run.firstFetch.map { $0.mayLackZones && state.table.lacksZones($0.found) }
     state.run?.firstFetch?.mayLackZones = mayLackZones == true
     guard run.needsFetch || mayLackZones == true else { return }
+    let engine = run.engine
     state.run?.fetchTask = Task { [weak self] in
       // After an error the end of the engine's next operation comes here again.
       try? await self?.fetchChanges()
-      self?.state.withLock { $0.run?.fetchTask = nil }
+      self?.state.withLock { state in
+        if state.run?.engine === engine { state.run?.fetchTask = nil }
+      }
     }
   }
 

@@ -291,9 +291,11 @@ extension SyncedStore {
   ///
   /// - Throws: the engine's `CKError`; ``SyncedStoreError`` if the store was not started.
   public func fetchChanges() async throws {
-    try await engine().fetchChanges()
+    let engine = try engine()
+    try await engine.fetchChanges()
     state.withLock { state in
-      guard let run = state.run else { return }
+      // Another engine, started meanwhile, has not fetched yet.
+      guard let run = state.run, run.engine === engine else { return }
       state.run?.needsFetch = false
       state.run?.firstFetch = nil
       if let first = run.firstFetch { state.table.takeAllZones(first.found) }

@@ -130,7 +130,8 @@ final class PushListener: Sendable {
           notify(.accountChanged)
           return
         }
-        try? await clock.sleep(for: .seconds(error.retryAfter ?? pause))
+        // The same bound as for requests; a greater number could not be a duration.
+        try? await clock.sleep(for: .seconds(min(error.retryAfter ?? pause, 7 * 86_400)))
         pause = min(30, pause * 2)
       }
     }
