@@ -98,7 +98,7 @@ public final class AnnotationCoordinator: SyncCoordinator {
   /// Stores an item as a user left it, and asks for a sync soon.
   public func queueForSync<Item: Syncable>(_ item: Item) async throws {
     try store.save(item)
-    ring()
+    requestSync()
   }
 
   /// Handles a push: fetches the record that it names, and everything that is new.
@@ -129,8 +129,8 @@ public final class AnnotationCoordinator: SyncCoordinator {
   }
 
   /// Asks for a sync soon, if the coordinator is started.
-  public func ring() {
-    loop.ring()
+  public func requestSync() {
+    loop.requestRun()
   }
 
   // MARK: Parts
@@ -140,7 +140,7 @@ public final class AnnotationCoordinator: SyncCoordinator {
     if network.isConnected, network.status != .expensive || usesExpensiveNetwork {
       try? await sync(askedByPerson: false)
     }
-    loop.setTimer(after: nextWait) { [weak loop] in loop?.ring() }
+    loop.setTimer(after: nextWait) { [weak loop] in loop?.requestRun() }
   }
 
   /// The interval, doubled for each error in a row.
@@ -152,7 +152,7 @@ public final class AnnotationCoordinator: SyncCoordinator {
   private func networkChanged(_ network: NetworkStatus) {
     guard network.isConnected else { return status.set(.offline) }
     status.set(.idle) { if case .offline = $0 { true } else { false } }
-    ring()
+    requestSync()
   }
 
   private func sync(askedByPerson: Bool) async throws {

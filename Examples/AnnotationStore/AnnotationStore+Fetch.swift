@@ -153,7 +153,7 @@ extension AnnotationStore {
 
   /// Fetches one record that a push named; the removal of a record is left to the next sync.
   public func syncRecord(_ recordID: CKRecord.ID) async throws {
-    try await turns.pass {
+    try await operations.run {
       let generation = state.withLock { $0.generation }
       guard account != nil, recordID.zoneID.isOurs else { return }
       let owner = recordID.zoneID.owner

@@ -85,25 +85,25 @@ extension AnnotationStore {
     }
     let date = moment()
     return try transaction(in: generation) { tables in
-      tables.report = SendReport()
+      var report = SendReport()
       for sent in batch {
         do {
           if let result = results.deleteResults[sent.recordID] {
             try result.get()
-            tables.confirmRemoval(sent)
+            tables.confirmRemoval(sent, &report)
           } else if let result = results.saveResults[sent.recordID] {
-            tables.confirm(sent, try result.get(), policy)
+            tables.confirm(sent, try result.get(), policy, &report)
           }
         } catch {
           let error = error as? CKError ?? CKError(.internalError)
-          tables.takeFailure(of: sent, error, theirs.first { $0.id == sent.id }, at: date)
+          tables.takeFailure(of: sent, error, theirs.first { $0.id == sent.id }, at: date, &report)
         }
       }
-      if tables.report.failure?.code == .quotaExceeded {
-        tables.report.failure = nil
+      if report.failure?.code == .quotaExceeded {
+        report.failure = nil
         tables.isStorageFull = true
       }
-      return tables.report
+      return report
     }
   }
 

@@ -44,7 +44,7 @@ extension AnnotationStore {
   ) async throws -> URL {
     let item = try ownLayer(layer)
     guard item.cloud != nil else { throw AnnotationError.notInCloud(layer) }
-    return try await turns.pass {
+    return try await operations.run {
       let generation = state.withLock { $0.generation }
       let database = container.privateCloudDatabase
       let root = try await record(item.recordID)
@@ -97,7 +97,7 @@ extension AnnotationStore {
   /// - Throws: `AnnotationError` if the layer is another user's or not shared.
   public func revoke(_ layer: UUID, participant: LayerParticipant.ID? = nil) async throws {
     let item = try ownLayer(layer)
-    try await turns.pass {
+    try await operations.run {
       let generation = state.withLock { $0.generation }
       let database = container.privateCloudDatabase
       guard let share = try await known(try await record(item.recordID)) else {
@@ -127,7 +127,7 @@ extension AnnotationStore {
       throw AnnotationError.notShared(layer)
     }
     let recordID = CKRecord.ID(recordName: share.name, zoneID: item.recordID.zoneID)
-    try await turns.pass {
+    try await operations.run {
       _ = try await attempt {
         try await container.sharedCloudDatabase.deleteRecord(withID: recordID)
       }

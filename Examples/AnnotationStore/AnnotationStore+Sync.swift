@@ -23,7 +23,7 @@ extension AnnotationStore {
   /// - Throws: the `CKError` that prevents it, after three attempts if it may pass; `FileError` if
   ///   the disk refuses. The steps before stay done.
   public func sync(askedByPerson: Bool = false) async throws {
-    try await turns.pass {
+    try await operations.run {
       let duration = Self.stopwatch(self.clock)
       defer { state.withLock { $0.tables.metrics.lastSyncDuration = duration() } }
       do {

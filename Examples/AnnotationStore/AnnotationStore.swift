@@ -30,7 +30,7 @@ public final class AnnotationStore: Sendable {
   let now: @Sendable () -> Date
   let makeID: @Sendable () -> UUID
   let mediaLimit: Int
-  let turns = Turnstile()
+  let operations = SerialOperations()
   private let news = Broadcast<[UUID]>()
 
   /// Opens the annotations in `directory`; nothing is synced yet.

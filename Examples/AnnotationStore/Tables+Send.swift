@@ -6,7 +6,7 @@ import SyncSupport
 struct SendReport: Sendable {
   /// The number of changes that are done, or were merged.
   var settled = 0
-  /// A failure that may pass, and that the rest of this sync would have, too.
+  /// A temporary failure that the rest of this sync would have, too.
   var failure: CKError?
   var isZoneLost = false
 }
@@ -28,9 +28,10 @@ extension Tables {
     return ordered(true).reversed() + ordered(false)
   }
 
-  /// The server has what was sent; an edit made meanwhile stays and waits.
+  /// The server accepted a change; an edit made meanwhile stays pending.
   mutating func confirm(
-    _ sent: StoredItem, _ record: CKRecord, _ policy: CKModifyRecordsOperation.RecordSavePolicy
+    _ sent: StoredItem, _ record: CKRecord, _ policy: CKModifyRecordsOperation.RecordSavePolicy,
+    _ report: inout SendReport
   ) {
     report.settled += 1
     metrics.uploadCount += 1
@@ -53,7 +54,7 @@ extension Tables {
   }
 
   /// The server does not have the item any more.
-  mutating func confirmRemoval(_ sent: StoredItem) {
+  mutating func confirmRemoval(_ sent: StoredItem, _ report: inout SendReport) {
     report.settled += 1
     metrics.uploadCount += 1
     remove(sent.id)
@@ -63,16 +64,17 @@ extension Tables {
   ///
   /// - Parameter theirs: the server's version, if it has another one.
   mutating func takeFailure(
-    of sent: StoredItem, _ error: CKError, _ theirs: StoredItem?, at date: Date
+    of sent: StoredItem, _ error: CKError, _ theirs: StoredItem?, at date: Date,
+    _ report: inout SendReport
   ) {
     switch (error.code, sent.isPurged) {
     case (.batchRequestFailed, _), (.serverRecordChanged, true), (.limitExceeded, true): break
     case (.quotaExceeded, _): report.failure = error
     case (.unknownItem, true), (.zoneNotFound, true), (.userDeletedZone, true):
-      confirmRemoval(sent)
-    case (.referenceViolation, true): returnToTrash(sent)
-    case (.serverRecordChanged, false): if let theirs { note(take(theirs, at: date)) }
-    case (.unknownItem, false): note(takeRemoval(sent.id, owner: sent.owner, at: date))
+      confirmRemoval(sent, &report)
+    case (.referenceViolation, true): returnToTrash(sent, &report)
+    case (.serverRecordChanged, false): if let theirs { note(take(theirs, at: date), &report) }
+    case (.unknownItem, false): note(takeRemoval(sent.id, owner: sent.owner, at: date), &report)
     case (.zoneNotFound, false), (.userDeletedZone, false):
       // The owner of a shared zone ended the sharing; the next fetch removes the rest, too.
       if sent.owner == nil { report.isZoneLost = true } else { remove(sent.id) }
@@ -84,7 +86,7 @@ extension Tables {
     }
   }
 
-  private mutating func note(_ merge: TakeResult) {
+  private mutating func note(_ merge: TakeResult, _ report: inout SendReport) {
     report.settled += 1
     if merge.isConflict { metrics.conflictCount += 1 }
   }
@@ -93,7 +95,7 @@ extension Tables {
   ///
   /// A child that is being removed, too, goes first. Otherwise the item stays in the trash, and
   /// emptying it finds it again.
-  private mutating func returnToTrash(_ sent: StoredItem) {
+  private mutating func returnToTrash(_ sent: StoredItem, _ report: inout SendReport) {
     guard let item = items[sent.id],
       !childIDs(of: item.id).contains(where: { items[$0]?.isPurged == true })
     else { return }

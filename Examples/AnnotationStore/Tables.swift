@@ -21,11 +21,9 @@ struct Tables {
   private(set) var shares: [String: ShareState] = [:]
   private(set) var settings = StoreSettings()
 
-  // What is not stored.
+  // The part that is not stored.
   /// The figures of the syncs.
   var metrics = SyncMetrics()
-  /// What became of the batch that was sent last.
-  var report = SendReport()
   /// Whether nothing is uploaded until the user made space and asks again.
   var isStorageFull = false
 

@@ -2,7 +2,7 @@ import CloudSync
 import Foundation
 import SyncSupport
 
-/// News of the cloud, and its answers to what was sent.
+/// Changes from the cloud, and its answers to changes of this device.
 extension IdeaState {
   /// Takes in a record of the cloud.
   ///
@@ -47,11 +47,11 @@ extension IdeaState {
   /// The answer of the cloud to one change: the saved record, nothing for a deletion, or an error.
   typealias Answer = Result<CKRecord?, CKError>
 
-  /// What became of one request.
+  /// The result of one request.
   struct SendReport: Sendable {
-    /// How many changes were settled, one way or another.
+    /// The number of changes that need not be sent again.
     var settled = 0
-    /// The first error that may pass.
+    /// The first temporary error.
     var passing: CKError?
   }
 
@@ -97,7 +97,7 @@ extension IdeaState {
     row.archive = record.map(IdeaRecord.archive) ?? row.archive
     row.remoteVersion = (record?["version"] as? Int64).map { Int($0) }
     row.lastSyncedAt = now().wholeMilliseconds
-    // A change made while this one was on its way is still to be sent.
+    // A change made during the request still has to be sent.
     if row.changeNumber == sent.changeNumber { row.isPending = false }
     shelf.put(row)
   }
@@ -120,7 +120,7 @@ extension IdeaState {
       activity.isStorageFull = true
       note(.failure, "The iCloud storage is full; ideas wait until there is space.")
     case .retry, .waitAMinute, .workOffline: report.passing = report.passing ?? error
-    // A request that is too large is halved; what is too large alone stays so.
+    // A request that is too large is halved; one idea that is too large is refused.
     case .sendAgain where error.code != .limitExceeded: break
     case .sendAgain, .holdBack:
       refused[name] = sent.changeNumber

@@ -4,14 +4,14 @@ import SyncSupport
 
 /// Everything of a store that changes, guarded by the store's lock; nothing in it waits.
 struct IdeaState: Sendable {
-  /// What the next pass has to do, collected from everything that asked for it.
+  /// The tasks of the next pass, collected from all requests for one.
   struct Wants: Sendable {
     var isAsked = false
-    /// Whether to look for what is new, and not only to send.
+    /// Whether to fetch, and not only to send.
     var fetches = false
     /// Whether to compare every name in the cloud.
     var sweeps = false
-    /// Whether a person asked: then what was given up is tried again.
+    /// Whether the user asked: refused changes are then sent again.
     var isByHand = false
     /// Whether something happened, so that the retry plan starts over.
     var isFresh = false
@@ -19,15 +19,15 @@ struct IdeaState: Sendable {
     var names: Set<String> = []
   }
 
-  // What is stored.
+  // The stored part.
   var shelf = IdeaShelf()
   var settings = IdeaSettings()
   private(set) var log: [IdeaLogEntry] = []
   private var writtenSettings = IdeaSettings()
   /// The number of lines at the end of the log that are not on the disk.
   private var unwrittenLines = 0
-  /// The store's one file; a line is a transaction, so that a change costs what it changes and
-  /// not what there is.
+  /// The store's one file; a line is a transaction, so that the cost of a change does not
+  /// depend on the number of ideas.
   private var journal: Journal<IdeaTransaction>
 
   // The run.
@@ -81,9 +81,9 @@ struct IdeaState: Sendable {
 
   // MARK: Writing
 
-  /// Writes changes of this device, which wait to be sent then, and only then makes them true.
+  /// Stores changes of this device, which are then pending, before it applies them.
   ///
-  /// - Throws: `FileError` when they can't be written; nothing has changed then.
+  /// - Throws: `FileError` if they can't be written; nothing is changed then.
   mutating func commit(_ changed: [IdeaRow], _ entries: [IdeaLogEntry]) throws(FileError) {
     var transaction = IdeaTransaction(log: log.suffix(unwrittenLines) + entries)
     for var row in changed {
@@ -100,7 +100,7 @@ struct IdeaState: Sendable {
     tell()
   }
 
-  /// Writes what is only in memory yet; what can't be written stays for the next time.
+  /// Writes all changes that are only in memory; after a failure the next call repeats it.
   mutating func flush() {
     var transaction = shelf.unwritten
     transaction.log = log.suffix(unwrittenLines)
@@ -141,10 +141,10 @@ struct IdeaState: Sendable {
 
   // MARK: Account
 
-  /// Makes `user`, or nobody, the one whose ideas these are.
+  /// Makes the ideas those of `user`, or of no account.
   ///
-  /// Everything of another account goes first, at once: memory, file, log, what was set aside.
-  /// Ideas that were made while nobody was signed in stay, and belong to whoever signs in.
+  /// Everything of another account is removed first: memory, file, log and damaged files. Ideas
+  /// that were made without an account stay, and belong to the next one that signs in.
   mutating func follow(_ user: String?) {
     if let owner = settings.owner, owner != user { wipe() }
     guard let user, settings.owner != user else { return }
@@ -176,19 +176,19 @@ struct IdeaState: Sendable {
 
   /// Asks for a pass because something happened, so that the retry plan starts over.
   ///
-  /// - Parameter rings: whether the loop makes the pass; otherwise the caller does.
+  /// - Parameter startsLoop: whether the loop makes the pass; otherwise the caller does.
   mutating func ask(
-    fetching: Bool = false, isFresh: Bool = true, rings: Bool = true,
+    fetching: Bool = false, isFresh: Bool = true, startsLoop: Bool = true,
     _ body: (inout Wants) -> Void = { _ in }
   ) {
     wants.isAsked = true
     wants.isFresh = wants.isFresh || isFresh
     wants.fetches = wants.fetches || fetching
     body(&wants)
-    if rings, isAutomatic || wants.isByHand { loop.ring() }
+    if startsLoop, isAutomatic || wants.isByHand { loop.requestRun() }
   }
 
-  /// Where sync stands, for people.
+  /// The status of sync.
   var status: IdeaSyncStatus {
     let waiting = shelf.pending.compactMap { shelf[$0] }
     var status = activity
@@ -205,6 +205,6 @@ struct IdeaState: Sendable {
     return row.deletedAt != nil || !activity.isStorageFull
   }
 
-  /// Tells the listeners where sync stands now.
+  /// Tells the listeners the present status.
   func tell() { statuses.send(status) }
 }

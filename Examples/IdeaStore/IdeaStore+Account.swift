@@ -6,12 +6,11 @@ import Synchronization
 /// The reason why a pass has to begin again: the account may be another one by now.
 struct AccountChanged: Error {}
 
-/// Whose ideas these are.
+/// The account of the ideas.
 extension IdeaStore {
-  /// Asks who is signed in, and removes everything of another account; the answer counts for what
-  /// was fetched before it and for what is fetched after.
+  /// Asks for the signed-in account, and removes everything of another one.
   ///
-  /// - Returns: the number of the account's time here, which changes with every other account.
+  /// - Returns: the generation of the account, which changes with each change of the account.
   /// - Throws: `CKError`, such as `notAuthenticated`.
   func verifyAccount() async throws -> Int {
     while true {
@@ -35,7 +34,7 @@ extension IdeaStore {
     }
   }
 
-  /// Changes the state for the account of a pass, and writes what changed.
+  /// Changes the state for the account of a pass, and stores the changes.
   ///
   /// - Throws: ``AccountChanged`` if it may be another one by now; nothing is changed then.
   func change<Result: Sendable>(
@@ -48,8 +47,8 @@ extension IdeaStore {
     }
   }
 
-  /// The account may have changed: what belongs to another one must not be seen a moment longer,
-  /// and one that could not be used perhaps can be now.
+  /// Follows a possible change of the account: ideas of another account are removed without waiting
+  /// for a pass, and a pass that failed for lack of an account is repeated.
   func accountMayHaveChanged() {
     let before = state.withLock { state in
       state.generation += 1
@@ -67,8 +66,7 @@ extension IdeaStore {
 }
 
 extension IdeaState {
-  /// Whether the last pass ended for want of an account, or a pass is in progress, which may end
-  /// so.
+  /// Whether the last pass failed for lack of an account, or the present pass may do so.
   fileprivate var lacksAccount: Bool {
     if activity.phase == .syncing { return true }
     guard activity.phase == .offline, let code = activity.code else { return false }
@@ -76,23 +74,22 @@ extension IdeaState {
   }
 }
 
-/// Hears that the account may have changed, as long as it lives.
+/// Observes changes of the account until it is released.
 ///
-/// `@unchecked` because what Foundation gives to end it by is not checked; it is immutable, and
-/// only ever passed back.
+/// `@unchecked` because Foundation's token is not `Sendable`; it is immutable, and only passed on.
 final class AccountObservation: @unchecked Sendable {
   private let center: NotificationCenter
   private let token: any NSObjectProtocol
 
-  init(_ center: NotificationCenter, _ hear: @escaping @Sendable () -> Void) {
+  init(_ center: NotificationCenter, _ handler: @escaping @Sendable () -> Void) {
     self.center = center
     token = center.addObserver(
       forName: .CKAccountChanged, object: nil, queue: nil
-    ) { _ in hear() }
+    ) { _ in handler() }
   }
 
   deinit { end() }
 
-  /// Hears nothing any more.
+  /// Ends the observation.
   func end() { center.removeObserver(token) }
 }

@@ -3,9 +3,9 @@ import Foundation
 import SyncSupport
 import Synchronization
 
-/// One pass of sync: who is signed in, what is new, what is to be sent, and when to try again.
+/// One pass of sync: the account, the fetch, the sends, and the time of the next attempt.
 extension IdeaStore {
-  /// How often a pass begins because the account changed meanwhile.
+  /// The most times that a pass begins, because the account may change during it.
   private static let mostBeginnings = 4
 
   func pass() async {
@@ -16,7 +16,7 @@ extension IdeaStore {
       do {
         try await syncOnce(wants)
       } catch is AccountChanged {
-        // Whoever waits gets the ideas of the new account.
+        // A caller that waits gets the ideas of the new account.
         failure = CKError(.operationCancelled)
         wants.fetches = true
         wants.names = []
@@ -88,7 +88,7 @@ extension IdeaState {
   fileprivate mutating func begin() -> Wants? {
     guard loop.isRunning, wants.isAsked else { return nil }
     var begun = wants
-    // Before anything was fetched nobody knows what a change would meet.
+    // Without a fetch the version that a change would replace is unknown.
     begun.fetches = begun.fetches || settings.highWater == nil
     wants = Wants()
     loop.setTimer(after: nil)
@@ -118,7 +118,7 @@ extension IdeaState {
   }
 
   private mutating func settle(_ failure: CKError, _ wants: Wants) {
-    // What was wanted and not done is wanted again with whatever comes next.
+    // The next pass repeats the tasks of this one.
     self.wants.fetches = self.wants.fetches || wants.fetches
     self.wants.sweeps = self.wants.sweeps || wants.sweeps
     self.wants.names.formUnion(wants.names)

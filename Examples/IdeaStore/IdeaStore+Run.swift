@@ -39,7 +39,7 @@ extension IdeaStore {
     }
     accounts?.end()
     await pass?.value
-    await turns.pass {}
+    await operations.run {}
     state.withLock { state in
       state.flush()
       if state.activity.phase == .syncing { state.activity.phase = .waiting }
@@ -56,7 +56,7 @@ extension IdeaStore {
   public func syncNow() async throws -> IdeaSyncStatus {
     try state.withLock { state in
       guard loop.isRunning else { throw StoreError.notStarted }
-      note(.byHand, rings: false, &state)
+      note(.byHand, startsLoop: false, &state)
     }
     // In the task of the caller, unless the loop comes first.
     await passInTurn()
@@ -64,7 +64,7 @@ extension IdeaStore {
   }
 
   private func passInTurn() async {
-    await turns.pass { await pass() }
+    await operations.run { await pass() }
   }
 
   /// Something happened that is a reason to sync: what waits is tried again with a fresh plan.
@@ -73,9 +73,9 @@ extension IdeaStore {
   }
 
   private func note(
-    _ trigger: IdeaSyncTrigger, rings: Bool = true, _ state: inout IdeaState
+    _ trigger: IdeaSyncTrigger, startsLoop: Bool = true, _ state: inout IdeaState
   ) {
-    state.ask(fetching: trigger != .localChange, rings: rings) { wants in
+    state.ask(fetching: trigger != .localChange, startsLoop: startsLoop) { wants in
       wants.isByHand = wants.isByHand || trigger == .byHand
       wants.sweeps = wants.sweeps || trigger == .byHand
     }

@@ -2,7 +2,7 @@ import CloudSync
 import Foundation
 import Synchronization
 
-/// Sending what changed here, and the deletions.
+/// Sending the changes and deletions of this device.
 extension IdeaStore {
   /// The most changes of one request.
   public static let batchLimit = 100
@@ -11,7 +11,7 @@ extension IdeaStore {
   /// How many rounds of one pass may settle nothing before it ends.
   private static let mostIdleRounds = 3
 
-  /// Sends what waits until nothing does that can go.
+  /// Sends pending changes until none is left that can be sent.
   func send(_ generation: Int) async throws {
     var idleRounds = 0
     while idleRounds < Self.mostIdleRounds {
@@ -68,7 +68,7 @@ extension IdeaStore {
   /// are settled.
   private func send(_ batch: [IdeaRow], _ generation: Int) async throws -> Int {
     let (rows, records) = try change(in: generation) { state in
-      // What changed meanwhile is of the next round.
+      // A change made meanwhile is sent in the next round.
       let rows = batch.filter { row in
         state.mayGo(row) && state.shelf[row.name]?.changeNumber == row.changeNumber
       }

@@ -38,7 +38,7 @@ public final class IdeaStore: Sendable {
 
   let state: Mutex<IdeaState>
   let loop: SyncLoop
-  let turns = Turnstile()
+  let operations = SerialOperations()
   let container: CKContainer
   let deviceID: String
   let timing: Timing

@@ -24,7 +24,7 @@ struct Board: Sendable {
   var scores: [DailyScore] { values(DailyScore.self) }
   var profiles: [UserProfile] { values(UserProfile.self) }
 
-  /// Everybody in it; `names` are the names of those who have one.
+  /// All members; `names` has the names of those who have one.
   func members(_ names: [String: String] = [:]) -> [SharedLeaderboard.Member] {
     (share?.participants ?? []).map { person in
       let name = person.userIdentity.userRecordID?.recordName

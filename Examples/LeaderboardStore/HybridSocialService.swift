@@ -200,7 +200,7 @@ public final class HybridSocialService: Sendable {
     do {
       failure = try await standing { try await own.sync() }
     } catch let error as CKError where error.code == .notAuthenticated {
-      // What belongs to somebody else must not be seen a moment longer.
+      // Data of another account is removed at once.
       try? await shared.sync()
       throw error
     }
@@ -364,7 +364,7 @@ public final class HybridSocialService: Sendable {
     try FriendCode(try await ensureProfile(displayName: nil).friendCode)
   }
 
-  /// Adds a friend; one who was added before stays as they are.
+  /// Adds a friend; a friend who was added before is not changed.
   ///
   /// - Parameter typed: the code as the person typed it.
   /// - Throws: `FriendCodeError` for a typing error.

@@ -16,7 +16,7 @@ extension ShareRule {
   /// Spelling Bee: a rank and points, on the same line or the next ones.
   static let spellingBee = ShareRule(
     .spellingBee, "Spelling +Bee", "", isSentence: true,
-    // Without a day, a rank or points close by, somebody only talks about the game.
+    // Without a day, a rank or points close by, the text only mentions the game.
     isResult: { head in
       head.day != nil || head.first(rank) != nil || head.first(points, ahead: 4) != nil
     },
@@ -94,7 +94,7 @@ extension ShareRule {
   static let miniCrossword = ShareRule(
     .miniCrossword, "Mini +Crossword|NYT +Mini|The +Mini", "(?: *Crossword(?![a-z]))?",
     isSentence: true,
-    // Without a day or a time close by, somebody only talks about the game.
+    // Without a day or a time close by, the text only mentions the game.
     isResult: { $0.day != nil || $0.first(time, ahead: 2) != nil },
     read: { (head, body) throws(ShareTextError) in
       SharePuzzle(score: try seconds(head, &body, within: 3), completed: true)

@@ -1,12 +1,12 @@
 import Synchronization
 
-/// Runs one operation after each ring, never two at once.
+/// Runs an operation for each request, never two at once.
 ///
-/// After ``start(_:)``, rings during an operation lead to one more operation after it. After
-/// ``close()`` rings have no effect until the next start. May be used from any thread.
+/// Between ``start(_:)`` and ``close()``, requests during an operation lead to one more operation
+/// after it. At other times a request has no effect. May be used from any thread.
 public final class SyncLoop: Sendable {
   private struct State {
-    var bell: AsyncStream<Void>.Continuation?
+    var requests: AsyncStream<Void>.Continuation?
     var task: Task<Void, Never>?
     var timer: Task<Void, Never>?
   }
@@ -24,20 +24,20 @@ public final class SyncLoop: Sendable {
   deinit { close() }
 
   /// Whether the loop was started and not closed.
-  public var isRunning: Bool { state.withLock { $0.bell != nil } }
+  public var isRunning: Bool { state.withLock { $0.requests != nil } }
 
-  /// Starts the loop, which waits for a ring.
+  /// Starts the loop, which waits for a request.
   ///
-  /// - Parameter operation: runs after a ring; the loop retains it.
+  /// - Parameter operation: runs after a request; the loop retains it.
   /// - Returns: whether the loop was not running yet; otherwise nothing happens.
   @discardableResult
   public func start(_ operation: @escaping @Sendable () async -> Void) -> Bool {
     state.withLock { state in
-      guard state.bell == nil else { return false }
-      let (bells, bell) = AsyncStream.makeStream(
+      guard state.requests == nil else { return false }
+      let (stream, requests) = AsyncStream.makeStream(
         of: Void.self, bufferingPolicy: .bufferingNewest(1))
-      state.bell = bell
-      state.task = Task { for await _ in bells { await operation() } }
+      state.requests = requests
+      state.task = Task { for await _ in stream { await operation() } }
       return true
     }
   }
@@ -48,7 +48,7 @@ public final class SyncLoop: Sendable {
   @discardableResult
   public func close() -> Task<Void, Never>? {
     state.withLock { state in
-      state.bell?.finish()
+      state.requests?.finish()
       state.timer?.cancel()
       state.task?.cancel()
       defer { state = State() }
@@ -56,20 +56,20 @@ public final class SyncLoop: Sendable {
     }
   }
 
-  /// Asks for an operation soon.
-  public func ring() {
-    state.withLock { _ = $0.bell?.yield() }
+  /// Requests a run of the operation.
+  public func requestRun() {
+    state.withLock { _ = $0.requests?.yield() }
   }
 
   /// Sets the timer in place of an earlier one; without effect if the loop does not run.
   ///
   /// - Parameters:
   ///   - wait: the time until `body` is called; `nil` ends the timer.
-  ///   - body: is called once, and usually rings.
+  ///   - body: is called once, and usually requests a run.
   public func setTimer(after wait: Duration?, _ body: @escaping @Sendable () -> Void = {}) {
     state.withLock { state in
       state.timer?.cancel()
-      guard state.bell != nil, let wait else { return state.timer = nil }
+      guard state.requests != nil, let wait else { return state.timer = nil }
       state.timer = Task { [clock] in
         guard (try? await clock.sleep(for: wait)) != nil else { return }
         body()

@@ -99,6 +99,12 @@ public struct CloudError: Error, Hashable, Sendable, Codable {
   /// The number of seconds that the server asked to wait before a retry.
   public var retryAfter: Double?
 
+  /// The time that the server asked to wait, at most seven days; `nil` if it named none.
+  package var wait: Duration? {
+    guard let seconds = retryAfter, seconds > 0, seconds.isFinite else { return nil }
+    return .seconds(min(seconds, 7 * 86_400))
+  }
+
   /// Whether a `zoneNotFound` is due to a reset of encrypted data.
   public var userDidResetEncryptedData: Bool
 

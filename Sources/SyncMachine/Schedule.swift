@@ -85,8 +85,8 @@ extension SyncMachine {
 
   /// Delays all requests if the server asked for it.
   mutating func honour(_ error: CloudError, now: Moment) {
-    guard let seconds = error.retryAfter, seconds > 0, seconds.isFinite else { return }
-    let until = now + .seconds(min(seconds, 7 * 86_400))
+    guard let wait = error.wait else { return }
+    let until = now + wait
     schedule.notBefore = max(schedule.notBefore ?? until, until)
   }
 

@@ -269,8 +269,9 @@ struct ItemTable: Sendable {
 
   /// Adds all changes that can be sent to the effects, and their zones that are not known to exist.
   mutating func sendEverything() {
+    let due = due
     effects.touched += due
-    for id in effects.touched { saveZoneIfNeeded(id.zoneID) }
+    for id in due { saveZoneIfNeeded(id.zoneID) }
   }
 
   /// Takes what has to follow: the engine lists the changes of the touched records that can be

@@ -293,8 +293,12 @@ extension SyncedStore {
   public func fetchChanges() async throws {
     let engine = try engine()
     try await engine.fetchChanges()
+    fetchEnded(of: engine)
+  }
+
+  /// Follows the success of a fetch; an engine that was started meanwhile has not fetched yet.
+  func fetchEnded(of engine: CKSyncEngine) {
     state.withLock { state in
-      // Another engine, started meanwhile, has not fetched yet.
       guard let run = state.run, run.engine === engine else { return }
       state.run?.needsFetch = false
       state.run?.firstFetch = nil

@@ -1,6 +1,7 @@
 import CloudSync
 import Foundation
 import LoopbackServer
+import Synchronization
 import Testing
 
 @testable import SyncedStore
@@ -12,7 +13,8 @@ struct ZonesTests {
 
   /// A store of notes that accepts every zone.
   private func store(
-    _ name: String, in folder: TemporaryFolder = TemporaryFolder(), recreates: Bool = true
+    _ name: String, in folder: TemporaryFolder = TemporaryFolder(), recreates: Bool = true,
+    scope: CKDatabase.Scope = .private
   ) throws -> SyncedStore {
     let store = try SyncedStore(
       zoneID: NoteDevice.zone, directory: folder.url,
@@ -20,7 +22,8 @@ struct ZonesTests {
       recreating: { _ in recreates })
     let link = server.device(name, signedInAs: "anna")
     store.connect(
-      to: CKContainer(identifier: NoteDevice.container, transport: link), automaticallySync: false)
+      to: CKContainer(identifier: NoteDevice.container, transport: link), scope: scope,
+      automaticallySync: false)
     try store.start()
     return store
   }
@@ -108,5 +111,36 @@ struct ZonesTests {
     #expect(again.unsentRecordIDs == [])
     #expect(try await zoneNames() == (recreates ? ["Work"] : []))
     try await again.shutDown()
+  }
+
+  @Test("The zones of another account's unsent items are not created")
+  func zonesOfAnotherAccountAreNotCreated() throws {
+    let phone = try store("phone")
+    phone.state.withLock { $0.table.takeSignIn(CKRecord.ID(recordName: "_anna")) }
+    try phone.save(Note("a", "at work"), in: work)
+    let created = phone.state.withLock { state in
+      state.table.takeSignIn(CKRecord.ID(recordName: "_ben"))
+      return state.table.takeEffects().savedZones
+    }
+    #expect(created == [] && phone.items(Note.self) == [])
+  }
+
+  @Test("The end of a stopped engine's fetch says nothing about the zones of the next engine")
+  func stoppedEngineDoesNotCompleteTheNextFetch() async throws {
+    let phone = try store("phone", scope: .shared)
+    try await phone.fetchChanges()
+    let record = CKRecord(
+      recordType: Note.recordType, recordID: CKRecord.ID(recordName: "a", zoneID: work))
+    Note("a", "shared").copy(to: record)
+    try phone.receive([record])
+    let stopped = try #require(phone.state.withLock { $0.run?.engine })
+    try phone.stop()
+    try phone.start()
+    phone.fetchEnded(of: stopped)
+    #expect(phone.items(Note.self).map(\.text) == ["shared"])
+    // The next engine's own complete fetch has not found the zone.
+    try await phone.fetchChanges()
+    #expect(phone.items(Note.self) == [])
+    try await phone.shutDown()
   }
 }

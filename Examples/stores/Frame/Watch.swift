@@ -50,9 +50,10 @@ struct Watch<App: StoreApp>: Sendable {
   private func run(first list: () async throws -> Void) async throws {
     let output = invocation.output
     var progress = Progress()
+    var wakeups = progress.news.wakeups.makeAsyncIterator()
     var known: [Watching<App>.Item]?
     var lastProblem: String?
-    while true {
+    repeat {
       let (items, problem) = try await look(&progress)
       if let problem, problem != lastProblem { output.note(problem) }
       lastProblem = problem
@@ -66,8 +67,7 @@ struct Watch<App: StoreApp>: Sendable {
             + "interrupt to end")
       }
       known = items
-      try await progress.news.wait()
-    }
+    } while await wakeups.next() != nil
   }
 
   private func look(

@@ -53,20 +53,37 @@ final class PushLine: Sendable {
   deinit { observation.stop() }
 }
 
-/// Whether a push arrived.
+/// Wakes a task each second, and at once when a push arrives.
 final class News: Sendable {
-  private let isThere = Atomic(false)
+  /// One element for each wake-up; several that are not awaited become one.
+  let wakeups: AsyncStream<Void>
 
-  /// Notes that a push arrived.
-  func arrive() { isThere.store(true, ordering: .relaxed) }
+  private let continuation: AsyncStream<Void>.Continuation
+  private let hasPush = Atomic(false)
+  private let timer: Task<Void, Never>
 
-  /// Whether a push arrived since the last call.
-  func take() -> Bool { isThere.exchange(false, ordering: .relaxed) }
-
-  /// Waits for one second, or less if a push arrives.
-  func wait() async throws {
-    for _ in 0..<10 where !isThere.load(ordering: .relaxed) {
-      try await Task.sleep(for: .milliseconds(100))
+  /// Begins to wake, until it is released.
+  init() {
+    let (wakeups, continuation) = AsyncStream.makeStream(
+      of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    self.wakeups = wakeups
+    self.continuation = continuation
+    timer = Task {
+      while (try? await Task.sleep(for: .seconds(1))) != nil { continuation.yield() }
     }
   }
+
+  deinit {
+    timer.cancel()
+    continuation.finish()
+  }
+
+  /// Wakes the task because a push arrived.
+  func arrive() {
+    hasPush.store(true, ordering: .relaxed)
+    continuation.yield()
+  }
+
+  /// Whether a push arrived since the last call.
+  func take() -> Bool { hasPush.exchange(false, ordering: .relaxed) }
 }

@@ -130,8 +130,7 @@ final class PushListener: Sendable {
           notify(.accountChanged)
           return
         }
-        // The same bound as for requests; a greater number could not be a duration.
-        try? await clock.sleep(for: .seconds(min(error.retryAfter ?? pause, 7 * 86_400)))
+        try? await clock.sleep(for: error.wait ?? .seconds(pause))
         pause = min(30, pause * 2)
       }
     }

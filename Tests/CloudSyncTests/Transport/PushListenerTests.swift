@@ -164,6 +164,25 @@ struct PushListenerTests {
     #expect(await server.end())
   }
 
+  @Test("A pause that the server asks for is at most seven days")
+  func pauseHasBound() async throws {
+    let times = Mutex<[Duration]>([])
+    let clock = Mutex<LeapingClock?>(nil)
+    let server = try server { request in
+      times.withLock { $0.append(clock.withLock { $0?.now.offset ?? .zero }) }
+      return request.index == 0 ? .text("", 503, ("retry-after", "1e30")) : nil
+    }
+    let client = Client(server.url)
+    clock.withLock { $0 = client.clock }
+    let observation = client.transport.observeSignals { _ in }
+    try await client.visit()
+    await server.wait { $0.count("courier/1") == 1 }
+    #expect(times.withLock { $0 } == [.zero, .seconds(7 * 86_400)])
+    observation.stop()
+    await server.wait { !$0.abandoned.isEmpty }
+    #expect(await server.end())
+  }
+
   @Test("Without a valid account the listener reports it once, and waits for the next sign-in")
   func invalidAccountWaitsForSignIn() async throws {
     let server = try server { request in

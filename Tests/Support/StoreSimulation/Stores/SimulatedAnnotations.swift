@@ -16,7 +16,7 @@ extension SimulatedStore {
       now: device.now, makeID: device.newID)
     let coordinator = AnnotationCoordinator(
       store: store, network: NetworkMonitor(SimulatedLink()), clock: device.clock)
-    let pushes = device.observePushes { [weak coordinator] _ in coordinator?.ring() }
+    let pushes = device.observePushes { [weak coordinator] _ in coordinator?.requestSync() }
     if device.isAutomatic {
       Task.detached { [weak coordinator] in await coordinator?.startSync() }
     }

@@ -3,14 +3,14 @@ import Synchronization
 /// Runs one operation at a time, in the order of the calls.
 ///
 /// Two syncs of one store at once would send the same change twice.
-public final class Turnstile: Sendable {
+public final class SerialOperations: Sendable {
   private let last = Mutex<Task<Void, Never>?>(nil)
 
-  /// Creates a turnstile that nothing has passed.
+  /// Creates a queue without operations.
   public init() {}
 
   /// Runs `body` after all earlier operations.
-  public func pass<Result>(
+  public func run<Result>(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
   ) async rethrows -> Result {
     let (stream, end) = AsyncStream<Never>.makeStream()
