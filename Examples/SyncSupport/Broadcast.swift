@@ -1,23 +1,28 @@
-import Foundation
 import Synchronization
 
 /// Sends elements to any number of asynchronous sequences, which end when it is released.
 ///
 /// May be used from any thread.
 public final class Broadcast<Element: Sendable>: Sendable {
-  private let listeners = Mutex<[UUID: AsyncStream<Element>.Continuation]>([:])
+  /// Those that have ended are removed by the next element.
+  ///
+  /// Their end must not wait for this lock: a cancelled task ends its sequence under a lock for
+  /// which `yield` waits.
+  private let listeners = Mutex<[AsyncStream<Element>.Continuation]>([])
 
   /// Creates a broadcast without sequences.
   public init() {}
 
-  deinit { for listener in listeners.withLock({ Array($0.values) }) { listener.finish() } }
+  deinit { for listener in listeners.withLock({ $0 }) { listener.finish() } }
 
   /// Sends an element to the sequences; it is only computed if there is one.
   public func send(_ element: @autoclosure () -> Element) {
     listeners.withLock { listeners in
       guard !listeners.isEmpty else { return }
       let element = element()
-      for listener in listeners.values { listener.yield(element) }
+      listeners.removeAll { listener in
+        if case .terminated = listener.yield(element) { true } else { false }
+      }
     }
   }
 
@@ -29,12 +34,8 @@ public final class Broadcast<Element: Sendable>: Sendable {
     startingWith first: Element? = nil
   ) -> AsyncStream<Element> {
     AsyncStream(bufferingPolicy: policy) { listener in
-      let id = UUID()
       if let first { listener.yield(first) }
-      listeners.withLock { $0[id] = listener }
-      listener.onTermination = { [weak self] _ in
-        self?.listeners.withLock { _ = $0.removeValue(forKey: id) }
-      }
+      listeners.withLock { $0.append(listener) }
     }
   }
 }

@@ -148,7 +148,8 @@ extension ItemTable {
     removeSynced { id, _ in id.zoneID == zone }
   }
 
-  private func hasRecords(in zone: CKRecordZone.ID) -> Bool {
+  /// Whether the server has records in a zone, as far as is known.
+  func hasRecords(in zone: CKRecordZone.ID) -> Bool {
     entries.contains { $0.zoneID == zone && $1.systemFields != nil }
   }
 

@@ -57,6 +57,7 @@ extension SyncedStore {
     case .fetchedDatabaseChanges(let changes):
       for deletion in changes.deletions where state.table.accepts(deletion.zoneID) {
         state.table.takeZoneDeletion(deletion.zoneID, deletion.reason)
+        state.run?.readZones[deletion.zoneID] = nil
       }
       for modification in changes.modifications where state.table.accepts(modification.zoneID) {
         state.table.takeZone(modification.zoneID)
@@ -73,20 +74,23 @@ extension SyncedStore {
       }
       settle(&state)
     case .sentRecordZoneChanges(let sent):
+      for record in sent.savedRecords {
+        state.run?.readZones[record.recordID.zoneID]?.insert(record.recordID)
+      }
       state.table.take(sent)
       settle(&state)
     case .willFetchChanges, .willSendChanges: state.run?.operations += 1
     case .didFetchChanges, .didSendChanges: operationEnded(event, &state)
     case .willFetchRecordZoneChanges(let fetch):
       let isFirst = state.run?.firstFetch?.begun.insert(fetch.zoneID).inserted == true
-      let isWhole = fetch.readsWholeZone || isFirst
-      state.run?.readZones[fetch.zoneID] = isWhole ? [] : nil
+      // An interrupted read goes on where it ended.
+      guard fetch.readsWholeZone || isFirst else { break }
+      state.run?.readZones[fetch.zoneID] = state.table.hasRecords(in: fetch.zoneID) ? [] : nil
     case .didFetchRecordZoneChanges(let fetch):
-      let records = state.run?.readZones.removeValue(forKey: fetch.zoneID)
-      if let records, fetch.error == nil, state.table.accepts(fetch.zoneID) {
-        state.table.takeZone(fetch.zoneID, has: records)
-        settle(&state)
-      }
+      guard fetch.error == nil, let records = state.run?.readZones.removeValue(forKey: fetch.zoneID)
+      else { break }
+      state.table.takeZone(fetch.zoneID, has: records)
+      settle(&state)
     @unknown default: break
     }
   }
@@ -120,6 +124,7 @@ extension SyncedStore {
     if state.table.effects.isErased { state.mustRewrite = true }
     if state.table.effects.isWiped {
       state.run?.engineState = EngineState()
+      state.run?.readZones = [:]
       state.recoveries = []
       note(&state) { state throws(FileError) in
         try state.flush()
@@ -154,14 +159,18 @@ extension SyncedStore {
 
   /// Stores the items, then the engine's state: the state must not know of what a crash could still
   /// take from the items.
+  ///
+  /// The state waits for the end of each read of a whole zone: what it has not seen by then was
+  /// deleted, and a later run can't tell.
   func store(_ state: inout State) throws {
     state.run?.engineState.updates = 0
     state.run?.engineState.hasOwnChanges = false
-    guard let serialization = state.run?.engineState.unsaved else { return try state.flush() }
+    guard let run = state.run, let serialization = run.engineState.unsaved, run.readZones.isEmpty
+    else { return try state.flush() }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]
     let data = try encoder.encode(serialization)
-    if data != state.run?.engineState.saved {
+    if data != run.engineState.saved {
       state.table.settings.noteState(AtomicFile.checksum(data))
       try state.flush()
       try stateFile.write(data)

@@ -20,7 +20,8 @@ extension SyncedStore {
     /// The first fetch, if the engine began without a state; `nil` when a fetch is known to be
     /// complete.
     var firstFetch: FirstFetch?
-    /// The records that each zone that is read from its beginning has shown so far.
+    /// The records found so far in each zone that is read from its beginning; not of zones without
+    /// records in the store.
     var readZones: [CKRecordZone.ID: Set<CKRecord.ID>] = [:]
     /// The number of fetches and sends that are under way.
     var operations = 0
@@ -302,6 +303,7 @@ extension SyncedStore {
       guard let run = state.run, run.engine === engine else { return }
       state.run?.needsFetch = false
       state.run?.firstFetch = nil
+      state.run?.readZones = [:]
       if let first = run.firstFetch { state.table.takeAllZones(first.found) }
       state.table.createMissingZones()
       settle(&state)

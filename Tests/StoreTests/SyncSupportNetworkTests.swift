@@ -1,5 +1,6 @@
 import AnnotationStore
 import CloudSync
+import Dispatch
 import Foundation
 import SyncSupport
 import Synchronization
@@ -117,4 +118,32 @@ struct SyncSupportNetworkTests {
         result == (waits, attempts, failure), "\(errors.map(\.code)) gave \(result)")
     }
   }
+
+  @Test("A task that is cancelled during a broadcast ends its sequence")
+  func cancelledListenerDoesNotBlock() async {
+    let executor = QueueExecutor()
+    let broadcast = Broadcast<Int>()
+    let elements = broadcast.elements()
+    let listener = Task(executorPreference: executor) { for await _ in elements {} }
+    executor.finish()
+    func cancel() -> Int {
+      listener.cancel()
+      return 1
+    }
+    broadcast.send(cancel())
+    await listener.value
+    broadcast.send(2)
+  }
+}
+
+/// Runs jobs on a queue, so that a test can wait until all have come to a suspension.
+private final class QueueExecutor: TaskExecutor {
+  private let queue = DispatchQueue(label: "jobs")
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+  }
+
+  func finish() { queue.sync {} }
 }

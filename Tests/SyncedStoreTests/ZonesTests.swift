@@ -143,4 +143,39 @@ struct ZonesTests {
     #expect(phone.items(Note.self) == [])
     try await phone.shutDown()
   }
+
+  @Test(
+    "What was deleted before an interrupted first fetch disappears when the fetch goes on",
+    arguments: [false, true])
+  func interruptedFirstFetchStillFindsDeletions(restarts: Bool) async throws {
+    var limits = ServerLimits()
+    limits.zoneChangesPage = 2
+    server.controls.setLimits(limits)
+    let folder = TemporaryFolder()
+    let phone = try store("phone")
+    var desk = try store("desk", in: folder)
+    for number in 1...6 { try phone.save(Note("\(number)", "text")) }
+    try await phone.sync()
+    try await desk.sync()
+    try desk.stop()
+    try phone.delete(Note("6", "text"))
+    try await phone.sync()
+    try desk.start()
+    let pages = RequestScope(kind: .fetchZoneChanges)
+    server.controls.runAfterCommit(next: 1, in: pages) { _ in
+      server.controls.fail(next: .max, with: .networkFailure, in: pages)
+    }
+    await #expect(throws: CKError.self) { try await desk.sync() }
+    server.controls.clear()
+    try desk.save(Note("7", "own"))
+    try await desk.sendChanges()
+    if restarts {
+      try await desk.shutDown()
+      desk = try store("desk", in: folder)
+    }
+    try await desk.sync()
+    #expect(desk.items(Note.self).map(\.id) == ["1", "2", "3", "4", "5", "7"])
+    #expect(desk.unsentRecordIDs == [])
+    for store in [phone, desk] { try await store.shutDown() }
+  }
 }
