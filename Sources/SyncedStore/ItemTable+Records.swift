@@ -7,6 +7,14 @@ extension ItemTable {
 
   // MARK: Versions of other devices
 
+  /// Whether the server modified a record before the version that is known here.
+  func isOutdated(_ record: CKRecord) -> Bool {
+    guard let fields = entries[record.recordID]?.systemFields,
+      let known = CKRecord(archive: fields)?.modificationDate, let date = record.modificationDate
+    else { return false }
+    return date < known
+  }
+
   /// Another device saved a record, or a save found this version on the server.
   mutating func take(_ record: CKRecord) {
     let id = record.recordID

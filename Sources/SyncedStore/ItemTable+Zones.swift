@@ -61,7 +61,10 @@ extension ItemTable {
 
   /// A zone exists: it was saved, or has changes.
   mutating func takeZone(_ zone: CKRecordZone.ID) {
-    missingZones.remove(zone)
+    if missingZones.remove(zone) != nil {
+      // Saves failed meanwhile, and the engine does not repeat them.
+      effects.touched += due.filter { $0.zoneID == zone }
+    }
     activity.solve(zone.zoneName)
     if !self.zone(zone).exists { updateZone(zone) { $0.exists = true } }
   }

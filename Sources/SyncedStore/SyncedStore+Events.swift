@@ -142,7 +142,7 @@ extension SyncedStore {
   /// Fetches to learn what became of a zone, unless a sync is about to do it.
   private func fetchForZones(_ state: inout State) {
     guard let run = state.run, state.connection?.isAutomatic == true, run.fetchTask == nil,
-      !state.isSyncing
+      state.syncs == 0
     else { return }
     let mayLackZones = run.firstFetch.map { $0.mayLackZones && state.table.lacksZones($0.found) }
     state.run?.firstFetch?.mayLackZones = mayLackZones == true
@@ -247,5 +247,5 @@ extension SyncedStore {
 
 extension SyncedStore.State {
   /// Whether no fetch or send is under way.
-  fileprivate var isIdle: Bool { run?.operations ?? 0 == 0 }
+  var isIdle: Bool { run?.operations ?? 0 == 0 }
 }

@@ -113,7 +113,7 @@ extension SyncedStore {
   /// Notes the end of a fetch or send that the engine began by itself.
   private func take(_ outcome: CKError?, of engine: CKSyncEngine?) {
     state.withLock { state in
-      guard let engine, state.run?.engine === engine, !state.isSyncing else { return }
+      guard let engine, state.run?.engine === engine, state.syncs == 0 else { return }
       state.failure = outcome
       if outcome == nil, state.table.unsent.isEmpty, let now = state.connection?.now {
         state.table.settings.lastSync = now()
@@ -206,18 +206,18 @@ extension SyncedStore {
   ///
   /// - Throws: ``FileError`` if it can't be stored.
   public func stop() throws {
-    let engine = try state.withLock { state in
+    let (engine, stored) = state.withLock { state in
       let engine = state.run?.engine
       state.run?.fetchTask?.cancel()
       state.run?.statusTask?.cancel()
       state.run = nil
       state.table.settings.states = []
-      try state.flush()
-      return engine
+      return (engine, Result { () throws(FileError) in try state.flush() })
     }
     // Not waited for, because the caller may be a callback of the engine.
     if let engine { Task { await engine.cancelOperations() } }
     try stateFile.remove()
+    try stored.get()
   }
 
   /// Fetches and sends until nothing is left to do.
@@ -234,7 +234,7 @@ extension SyncedStore {
       guard state.run != nil else {
         throw SyncedStoreError(.notStarted, "The store does not sync; start it first.")
       }
-      state.isSyncing = true
+      state.syncs += 1
       state.table.activity.solveAll()
       state.table.attempts = [:]
       state.table.sendEverything()
@@ -248,7 +248,7 @@ extension SyncedStore {
       failure = error
     }
     try state.withLock { state in
-      state.isSyncing = false
+      state.syncs -= 1
       state.failure = failure as? CKError
       if failure == nil, let now = state.connection?.now { state.table.settings.lastSync = now() }
       let status = state.status
@@ -303,7 +303,8 @@ extension SyncedStore {
       guard let run = state.run, run.engine === engine else { return }
       state.run?.needsFetch = false
       state.run?.firstFetch = nil
-      state.run?.readZones = [:]
+      // Those left over are of zones that no fetch will read to the end.
+      if state.isIdle { state.run?.readZones = [:] }
       if let first = run.firstFetch { state.table.takeAllZones(first.found) }
       state.table.createMissingZones()
       settle(&state)

@@ -45,7 +45,8 @@ public final class SyncedStore: Sendable {
     var statusObservers: [AsyncStream<Status>.Continuation] = []
     var connection: Connection?
     var run: Run?
-    var isSyncing = false
+    /// The number of calls of ``SyncedStore/sync(rounds:)`` that have not returned.
+    var syncs = 0
     var failure: CKError?
     let isRecovering: Bool
     /// Whether the file still has items that must not be there any more.
@@ -178,11 +179,15 @@ public final class SyncedStore: Sendable {
   ///
   /// Records of zones that the store does not accept are ignored. Before the first sign-in the
   /// account of a record is unknown: the sign-in removes the record, and a sync fetches it again.
+  /// A record that the server modified before the known version of it is ignored. An older record
+  /// of an item that was deleted meanwhile can't be told from a new one: it is shown until the next
+  /// fetch of the whole zone.
   ///
   /// - Throws: ``FileError`` if they can't be stored; they are handled all the same.
   public func receive(_ records: [CKRecord], deleted: [CKRecord.ID] = []) throws {
     try state.withLock { state in
-      for record in records where state.table.accepts(record.recordID.zoneID) {
+      for record in records
+      where state.table.accepts(record.recordID.zoneID) && !state.table.isOutdated(record) {
         state.table.take(record)
       }
       for id in deleted where state.table.accepts(id.zoneID) { state.table.takeDeletion(id) }
@@ -231,7 +236,7 @@ public final class SyncedStore: Sendable {
 extension SyncedStore.State {
   var status: SyncedStore.Status {
     SyncedStore.Status(
-      isRunning: run != nil, isSyncing: isSyncing, unsentCount: table.unsent.count,
+      isRunning: run != nil, isSyncing: syncs > 0, unsentCount: table.unsent.count,
       unreadableCount: table.unreadable.count, lastSync: table.settings.lastSync,
       failure: failure, activity: table.activity, account: table.settings.owner,
       hasZone: table.zone(table.defaultZone).exists)

@@ -1,3 +1,4 @@
+import CloudProtocol
 import CloudSync
 import Foundation
 import LoopbackServer
@@ -69,5 +70,24 @@ struct StatusTests {
     #expect(store.state.withLock { $0.run?.firstFetch?.mayLackZones } == false)
     #expect(phone.texts == ["a": "text"])
     try await store.shutDown()
+  }
+
+  @Test("A sync that is cancelled does not end the status of one that goes on")
+  func cancelledSyncLeavesTheOther() async throws {
+    let phone = try NoteDevice(server, "phone")
+    try phone.write("a", "text")
+    let modify = RequestScope(kind: .modifyRecords)
+    server.controls.hold(next: 1, in: modify)
+    let sync = Task { try await phone.store.sync() }
+    await server.controls.waitForHeldRequests(in: modify)
+    let other = Task { try await phone.store.sync() }
+    other.cancel()
+    await #expect(throws: CKError.self) { try await other.value }
+    #expect(phone.store.status.isSyncing)
+    server.controls.release(in: modify)
+    try await sync.value
+    #expect(!phone.store.status.isSyncing && phone.store.status.failure == nil)
+    #expect(phone.store.unsentRecordIDs == [])
+    try await phone.store.shutDown()
   }
 }

@@ -236,4 +236,28 @@ struct StoreFileTests {
     let id = CKRecord.ID(recordName: "a", zoneID: NoteDevice.zone)
     #expect(pending == [.deleteRecord(id)], "so its deletion is sent")
   }
+
+  @Test("A stop whose change can't be stored ends the sync and forgets the engine's state")
+  func failedStopStillStops() async throws {
+    let phone = try NoteDevice(server, "phone")
+    try phone.write("a", "text")
+    try await phone.store.sync()
+    let names = SyncedStore.FileNames()
+    let (items, state) = (
+      phone.folder.url.appending(path: names.items), phone.folder.url.appending(path: names.state)
+    )
+    let content = try Data(contentsOf: items)
+    #expect(FileManager.default.fileExists(atPath: state.path))
+    try FileManager.default.removeItem(at: items)
+    try FileManager.default.createDirectory(at: items, withIntermediateDirectories: false)
+    #expect(throws: FileError.self) { try phone.store.stop() }
+    #expect(!phone.store.status.isRunning)
+    #expect(!FileManager.default.fileExists(atPath: state.path))
+    try FileManager.default.removeItem(at: items)
+    try content.write(to: items)
+    try phone.store.start()
+    try await phone.store.sync()
+    #expect(phone.texts == ["a": "text"] && phone.store.unsentRecordIDs == [])
+    try await phone.store.shutDown()
+  }
 }

@@ -321,4 +321,24 @@ struct SyncedStoreTests {
     try await desk.store.sync()
     #expect(await changes.next()?.kind == .removed)
   }
+
+  @Test("A record that a query found before the latest sync does not take an item back")
+  func outdatedRecordIsIgnored() async throws {
+    let (phone, desk) = (try NoteDevice(server, "phone"), try NoteDevice(server, "desk"))
+    try phone.write("a", "old")
+    try await phone.store.sync()
+    try await desk.store.sync()
+    let container = CKContainer(identifier: NoteDevice.container, transport: desk.link)
+    let id = CKRecord.ID(recordName: "a", zoneID: NoteDevice.zone)
+    let found = try await container.privateCloudDatabase.record(for: id)
+    try phone.write("a", "new")
+    try await phone.store.sync()
+    try await desk.store.sync()
+    try desk.store.receive([found])
+    #expect(desk.texts == ["a": "new"])
+    let latest = try await container.privateCloudDatabase.record(for: id)
+    try desk.store.receive([latest])
+    #expect(desk.texts == ["a": "new"] && desk.store.unsentRecordIDs == [])
+    for device in [phone, desk] { try await device.store.shutDown() }
+  }
 }

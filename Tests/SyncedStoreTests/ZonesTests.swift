@@ -178,4 +178,21 @@ struct ZonesTests {
     #expect(desk.unsentRecordIDs == [])
     for store in [phone, desk] { try await store.shutDown() }
   }
+
+  @Test("A save that found no zone is sent when another device has created the zone again")
+  func failedSaveIsSentIntoANewZone() async throws {
+    let phone = try store("phone")
+    try phone.save(Note("a", "old"))
+    try await phone.sync()
+    _ = try await database.deleteRecordZone(withID: NoteDevice.zone)
+    try phone.save(Note("b", "new"))
+    await #expect(throws: CKError.self) { try await phone.sendChanges() }
+    _ = try await database.save(CKRecordZone(zoneID: NoteDevice.zone))
+    try await phone.fetchChanges()
+    try await phone.sendChanges()
+    #expect(phone.unsentRecordIDs == [] && phone.items(Note.self).map(\.id) == ["b"])
+    let id = CKRecord.ID(recordName: "b", zoneID: NoteDevice.zone)
+    #expect(try await database.record(for: id)["text"] == "new")
+    try await phone.shutDown()
+  }
 }
