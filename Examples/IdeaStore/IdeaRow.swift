@@ -37,7 +37,8 @@ struct IdeaRow: Codable, Hashable, Sendable {
   var lastSyncedAt: Date?
   /// The record's tag in the cloud; `nil` when the cloud has no such record.
   var tag: String?
-  /// The record as last seen: its system fields, and all of it when it has unknown fields.
+  /// The record as last seen: its system fields, and all of it if it has unknown fields or can't be
+  /// read.
   var archive: Data?
   /// Why the cloud's record can't be read by this version; it is kept and not shown.
   var unreadable: String?

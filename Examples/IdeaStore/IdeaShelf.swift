@@ -1,5 +1,6 @@
 import CloudSync
 import Foundation
+import SyncSupport
 
 /// All rows in memory, and the rule by which news of the cloud changes them.
 ///
@@ -98,17 +99,34 @@ struct IdeaShelf: Sendable {
       remote = try Idea(reading: record)
     } catch {
       row.unreadable = error.description
-      remember(record, in: &row)
+      row.tag = record.recordChangeTag
+      row.archive = record.fullArchive
       put(row)
       return .unreadable(error)
     }
     row.unreadable = nil
-    remember(record, in: &row)
+    row.tag = record.recordChangeTag
+    row.archive = IdeaRecord.archive(record)
     row.remoteVersion = remote.version
     row.lastSyncedAt = moment
     let outcome = merge(remote, into: &row)
     put(row)
     return outcome
+  }
+
+  /// Reads the records again that an older version of the app could not read.
+  mutating func readAgain(at moment: Date) {
+    for name in unreadable.sorted() {
+      guard var row = rows[name], let record = row.archive.flatMap(CKRecord.unarchived) else {
+        continue
+      }
+      let isWhole = !record.allKeys().isEmpty
+      guard !isWhole || (try? Idea(reading: record)) != nil else { continue }
+      // Older versions kept no fields; without its tag the record is fetched again.
+      row.tag = nil
+      put(row)
+      if isWhole { _ = take(record, at: moment) }
+    }
   }
 
   private mutating func merge(_ remote: Idea, into row: inout IdeaRow) -> Outcome {
@@ -145,11 +163,6 @@ struct IdeaShelf: Sendable {
       row.changeNumber = nextNumber()
     }
     return .localWon
-  }
-
-  private func remember(_ record: CKRecord, in row: inout IdeaRow) {
-    row.tag = record.recordChangeTag
-    row.archive = IdeaRecord.archive(record)
   }
 
   /// Takes in that the cloud has no record of this name.

@@ -43,6 +43,8 @@ struct IdeaState: Sendable {
   var generation = 0
   /// The changes that the cloud refused, until the idea is edited or synced by hand.
   var refused: [String: UInt64] = [:]
+  /// Whether the server gets no request before the next attempt, unless the user asks for it.
+  var isBusy = false
   var plan = RetryPlan(delays: [.seconds(1), .seconds(2), .seconds(4)])
 
   /// The parts of the status that nothing else contains.
@@ -59,6 +61,7 @@ struct IdeaState: Sendable {
     journal = Journal(url, format: "idea-journal")
     do {
       for transaction in try journal.read().changes { replay(transaction) }
+      shelf.readAgain(at: now().wholeMilliseconds)
     } catch  where error.step == .understand {
       guard let aside = try AtomicFile(url).setAside() else { throw error }
       try AtomicFile(url).removeFile()
@@ -159,6 +162,7 @@ struct IdeaState: Sendable {
     log = []
     noteWritten()
     refused = [:]
+    isBusy = false
     hasSubscribed = false
     wants.names = []
     activity = IdeaSyncStatus(phase: activity.phase, nextAttempt: activity.nextAttempt)

@@ -28,7 +28,7 @@ extension IdeaStore {
     }
     state.withLock { state in
       state.end(failure, wants)
-      setTimer(retry: state.activity.nextAttempt)
+      setTimer(state)
       state.tell()
     }
   }
@@ -43,11 +43,14 @@ extension IdeaStore {
   }
 
   /// Lets the next pass begin by itself: for the retry, or when the schedule says.
-  private func setTimer(retry: Duration?) {
+  private func setTimer(_ state: IdeaState) {
     guard isAutomatic else { return }
-    if let retry, retry < timing.schedule {
+    if let retry = state.activity.nextAttempt, state.isBusy || retry < timing.schedule {
       loop.setTimer(after: retry) { [weak self] in
-        self?.state.withLock { $0.ask(isFresh: false) }
+        self?.state.withLock { state in
+          state.isBusy = false
+          state.ask(isFresh: false)
+        }
       }
     } else {
       loop.setTimer(after: timing.schedule) { [weak self] in self?.trigger(.scheduled) }
@@ -86,7 +89,8 @@ extension IdeaState {
 
   /// Begins a pass with everything that was asked for; `nil` if there is nothing to do.
   fileprivate mutating func begin() -> Wants? {
-    guard loop.isRunning, wants.isAsked else { return nil }
+    guard loop.isRunning, wants.isAsked, !isBusy || wants.isByHand else { return nil }
+    isBusy = false
     var begun = wants
     // Without a fetch the version that a change would replace is unknown.
     begun.fetches = begun.fetches || settings.highWater == nil
@@ -128,6 +132,7 @@ extension IdeaState {
     }
     let rule = IdeaErrorRule.rule(for: failure.code)
     let delay = isAutomatic ? delay(failure, rule.handling) : nil
+    isBusy = rule.handling == .waitAMinute && delay != nil
     activity.code = failure.code
     activity.message = rule.message
     activity.nextAttempt = delay

@@ -77,8 +77,13 @@ extension ShareRule {
 
   // MARK: Games for time
 
-  /// A time such as `0:47` or `1:02:03`.
-  private static let time = SharePattern("(?<![0-9])[0-9]{1,4}(?::[0-5][0-9]){1,2}(?![0-9:])")
+  /// A time such as `0:47` or `1:02:03`; not that of a message, as in `[11/3/2026, 9:41] Ann:` and
+  /// `03.11.26, 9:41 - Ann:`.
+  private static let time = SharePattern(
+    #"""
+    (?<![0-9])(?<![0-9][./][0-9]{2,4}, {1,2})[0-9]{1,4}(?::[0-5][0-9]){1,2}(?![0-9:])\#
+    (?![^\[\n]{0,20}\])
+    """#)
   private static let flawless = SharePattern("flawless(?![a-z])")
 
   private static func seconds(

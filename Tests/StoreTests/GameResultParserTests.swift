@@ -89,6 +89,16 @@ struct GameResultParserTests {
       text: "I solved the 11/2/2026 New York Times Mini Crossword in 1:23!",
       results: ["Mini Crossword 83/0 - 2026-11-02"]),
     Case(text: "NYT Mini Crossword 2026-11-01 0:47", results: ["Mini Crossword 47/0 - 2026-11-01"]),
+    Case(
+      text: "[11/3/2026, 9:41] Ann: did you do the Mini Crossword?\n[11/3/2026, 9:42] Bob: no",
+      problems: [.incomplete(game: "Mini Crossword", missing: "the time", line: 1)]),
+    Case(
+      text: "03.11.26, 9:41 - Ann: did you do the Mini Crossword?\n"
+        + "03.11.26, 9:42 - Bob: Wordle 1,963 4/6",
+      results: ["Wordle 4/6 1963 2026-11-03"]),
+    Case(
+      text: "[11/3/2026, 9:41] Ann: Mini Crossword\n0:47 today!",
+      results: ["Mini Crossword 47/0 - 2026-11-03"]),
     Case(text: "The Mini: 0:31", results: ["Mini Crossword 31/0 - 2026-11-03"]),
     Case(
       text: "I reached Genius on the NYT Spelling Bee with 152 points",

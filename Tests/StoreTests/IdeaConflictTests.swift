@@ -3,6 +3,8 @@ import CloudSync
 import Foundation
 import LoopbackServer
 import Records
+import SyncSupport
+import Synchronization
 import Testing
 
 @testable import IdeaStore
@@ -204,5 +206,32 @@ struct IdeaConflictTests {
     #expect(try server.ideas().count == 1)
     await phone.store.stop()
     await tablet.store.stop()
+  }
+
+  @Test(
+    "I: An update of the app reads what the version before could not", arguments: [true, false])
+  func updateReadsUnreadableRecords(keptFields: Bool) async throws {
+    let phone = try IdeaDevice(server, "phone")
+    try await phone.begin()
+    let idea = try phone.store.create(title: "a")
+    try await phone.store.syncNow()
+    let record = try await server.database("reader").record(for: IdeaRecord.recordID(idea.id))
+    // As a version stores it that does not know a part of the record.
+    phone.store.state.withLock { state in
+      var row = IdeaRow(name: idea.id.uuidString)
+      row.tag = record.recordChangeTag
+      row.archive = keptFields ? record.fullArchive : record.systemFields
+      row.unreadable = "unknown"
+      state.shelf.put(row)
+      state.flush()
+    }
+    #expect(phone.store.ideas == [])
+    await phone.store.stop()
+    let updated = try IdeaDevice(server, "phone", folder: phone.folder)
+    #expect(updated.titles == (keptFields ? ["a"] : []))
+    try await updated.begin()
+    #expect(updated.titles == ["a"] && updated.store.status.unreadable == 0)
+    #expect(updated.store.status.pending == 0)
+    await updated.store.stop()
   }
 }

@@ -2,10 +2,11 @@ import CloudProtocol
 import CloudSync
 import CloudSyncTesting
 import Foundation
-import IdeaStore
 import LoopbackServer
 import SyncSupport
 import Testing
+
+@testable import IdeaStore
 
 @Suite("Ideas when the cloud fails", .timeLimit(.minutes(10)))
 struct IdeaFailureTests {
@@ -65,6 +66,23 @@ struct IdeaFailureTests {
     phone.clock.advance(by: .seconds(7))
     await phone.status(\.isDone)
     #expect(server.controls.requestCount(in: sends) == 3)
+    await phone.store.stop()
+  }
+
+  @Test("I: An edit does not end the wait for a busy zone")
+  func busyZoneGetsNoRequestForAnEdit() async throws {
+    let phone = try await phone()
+    server.controls.fail(next: 1, with: .zoneBusy, retryAfter: 600, in: sends)
+    try phone.store.create(title: "a")
+    await phone.status { $0.nextAttempt == .seconds(600) }
+    try phone.store.create(title: "b")
+    await phone.store.operations.run { await phone.store.pass() }
+    #expect(server.controls.requestCount(in: sends) == 1)
+    #expect(phone.store.status.nextAttempt == .seconds(600))
+    await phone.clock.waitForSleeper(of: .seconds(600))
+    phone.clock.advance(by: .seconds(600))
+    await phone.status(\.isDone)
+    #expect(server.controls.requestCount(in: sends) == 2)
     await phone.store.stop()
   }
 

@@ -50,7 +50,6 @@ struct Watch<App: StoreApp>: Sendable {
   private func run(first list: () async throws -> Void) async throws {
     let output = invocation.output
     var progress = Progress()
-    var wakeups = progress.news.wakeups.makeAsyncIterator()
     var known: [Watching<App>.Item]?
     var lastProblem: String?
     repeat {
@@ -67,7 +66,7 @@ struct Watch<App: StoreApp>: Sendable {
             + "interrupt to end")
       }
       known = items
-    } while await wakeups.next() != nil
+    } while await progress.news.wait()
   }
 
   private func look(

@@ -53,29 +53,32 @@ final class PushLine: Sendable {
   deinit { observation.stop() }
 }
 
-/// Wakes a task each second, and at once when a push arrives.
+/// Wakes a task a second after it began to wait, and earlier when a push arrives.
 final class News: Sendable {
-  /// One element for each wake-up; several that are not awaited become one.
-  let wakeups: AsyncStream<Void>
-
+  private let pushes: AsyncStream<Void>
   private let continuation: AsyncStream<Void>.Continuation
   private let hasPush = Atomic(false)
-  private let timer: Task<Void, Never>
 
-  /// Begins to wake, until it is released.
+  /// Creates news without a push.
   init() {
-    let (wakeups, continuation) = AsyncStream.makeStream(
+    (pushes, continuation) = AsyncStream.makeStream(
       of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    self.wakeups = wakeups
-    self.continuation = continuation
-    timer = Task {
-      while (try? await Task.sleep(for: .seconds(1))) != nil { continuation.yield() }
-    }
   }
 
-  deinit {
-    timer.cancel()
-    continuation.finish()
+  deinit { continuation.finish() }
+
+  /// Waits for the next wake-up.
+  ///
+  /// - Returns: `false` if the task was cancelled.
+  func wait() async -> Bool {
+    // Other commands get the device in between, however many pushes arrive.
+    guard (try? await Task.sleep(for: .milliseconds(100))) != nil else { return false }
+    let timer = Task { [continuation] in
+      if (try? await Task.sleep(for: .milliseconds(900))) != nil { continuation.yield() }
+    }
+    defer { timer.cancel() }
+    var iterator = pushes.makeAsyncIterator()
+    return await iterator.next() != nil
   }
 
   /// Wakes the task because a push arrived.
