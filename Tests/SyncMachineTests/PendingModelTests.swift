@@ -259,6 +259,27 @@ struct PendingModelTests {
     }
   }
 
+  @Test("A queue that advances through many chunks keeps its order and its names")
+  func longQueueMatchesSimpleList() {
+    var changes = PendingChanges<RecordID>()
+    var plain: [PendingChange<RecordID>] = []
+    for number in 0..<6_000 {
+      let name = "\(number)" + String(repeating: "x", count: 1_000)
+      let change = PendingChange(
+        number % 3 == 0 ? .delete : ChangeKind.save, RecordID(name: name, zone: .default))
+      #expect(changes.add(change))
+      plain.append(change)
+      guard plain.count > 100 else { continue }
+      let first = plain.removeFirst()
+      #expect(changes.take(first))
+      changes.settle(first.id, returns: false)
+      guard number % 250 == 0 else { continue }
+      #expect(changes.pending == plain && changes.unsettled == plain)
+      #expect(plain.allSatisfy { changes.pending(for: $0.id) == $0.kind })
+      #expect(changes.pending(for: first.id) == nil)
+    }
+  }
+
   @Test("A reset of a followed list is detected")
   func resetListIsDetected() {
     var state = SyncState()
