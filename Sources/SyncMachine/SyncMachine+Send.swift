@@ -160,11 +160,7 @@ extension SyncMachine {
     for result in sent.deleted {
       noteZone(&send, result.id, result.error, isDeletion: true, now: now)
     }
-    if sent.saved.contains(where: { $0.error == nil })
-      || sent.deleted.contains(where: { $0.error == nil })
-    {
-      schedule.sendFailures = 0
-    }
+    if sent.isPartlyDone { schedule.sendFailures = 0 }
     delivery.events.append(.sentDatabaseChanges(sent))
     enter(.deliveringZones, in: &send)
   }
@@ -346,15 +342,11 @@ extension SyncMachine {
   }
 
   private static func allFailed(_ batch: RecordBatch, _ error: CloudError) -> SentRecords {
-    SentRecords(
-      saved: batch.saves.map { ItemResult(id: $0.id, .failure(error)) },
-      deleted: batch.deletions.map { ItemResult(id: $0, .failure(error)) })
+    SentRecords(saves: batch.saves.map(\.id), deletions: batch.deletions, failedWith: error)
   }
 
   private static func allFailed(_ zones: ModifyZones, _ error: CloudError) -> SentZones {
-    SentZones(
-      saved: zones.save.map { ItemResult(id: $0, .failure(error)) },
-      deleted: zones.delete.map { ItemResult(id: $0, .failure(error)) })
+    SentZones(saves: zones.save, deletions: zones.delete, failedWith: error)
   }
 }
 

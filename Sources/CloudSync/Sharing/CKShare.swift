@@ -168,8 +168,8 @@ public final class CKShare: CKRecord, @unchecked Sendable {
   /// Takes over the app's changes of the participant objects.
   private func takeOverChanges() { change { _, _ in } }
 
-  /// Calls `body` with the participants and the other details, and keeps what it changes; one change
-  /// at a time.
+  /// Calls `body` with the participants and the other details, and keeps what it changes; one
+  /// change at a time.
   ///
   /// The participants are objects, which stay the same until the server sends other participants.
   private func change<Value: Sendable>(
