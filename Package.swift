@@ -152,8 +152,7 @@ let package = Package(
     module(
       "CloudSyncTesting",
       [
-        "StateInspection", "CloudSync", "LoopbackServer", "SyncMachine", "CloudMachine",
-        "CloudProtocol", "Records",
+        "CloudSync", "LoopbackServer", "SyncMachine", "CloudMachine", "CloudProtocol", "Records",
       ]),
     tool(
       "cloudsync",
@@ -278,7 +277,7 @@ let package = Package(
       "CloudSyncTests",
       [
         "CloudSync", "StateInspection", "LoopbackHTTP", "LoopbackServer", "SyncMachine",
-        "CloudProtocol", "Records", "VerificationSupport",
+        "CloudProtocol", "Records", "SimulationSupport", "VerificationSupport",
       ]),
     tests(
       "StateInspectionTests",
@@ -321,7 +320,8 @@ let package = Package(
         "TabStore", "ClipboardStore", "GameResultStore", "ShareTexts", "AchievementStore",
         "LeaderboardStore", "IdeaStore", "AnnotationStore", "SyncSupport", "SyncedStore",
         "CloudSync", "CloudSyncTesting",
-        "LoopbackHTTP", "LoopbackServer", "StoreSimulation", "CloudProtocol", "Records",
+        "LoopbackHTTP", "LoopbackServer", "SimulationSupport", "StoreSimulation", "CloudProtocol",
+        "Records",
       ], exclude: ["FirstVersion"]),
     tests(
       "ExampleTests", ["CloudSync", "LoopbackServer", "LoopbackHTTP", "VerificationSupport"]),

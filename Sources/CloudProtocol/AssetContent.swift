@@ -7,7 +7,7 @@ import Records
 /// equal if their bytes are.
 ///
 /// Isolation: reading may block; call from any thread.
-public struct AssetContent: Sendable {
+public struct AssetContent: Sendable, ExpressibleByArrayLiteral, Hashable {
   /// A function that returns the bytes of a range within the content.
   package typealias Reader = @Sendable (Range<Int>) throws(CloudError) -> [UInt8]
 
@@ -117,14 +117,10 @@ public struct AssetContent: Sendable {
     content.knownChecksum = try content.checksum()
     return content
   }
-}
 
-extension AssetContent: ExpressibleByArrayLiteral {
   /// Creates content of the bytes in a literal.
   public init(arrayLiteral bytes: UInt8...) { self.init(bytes) }
-}
 
-extension AssetContent: Hashable {
   /// Whether the bytes are equal; a content that can't be read equals none.
   public static func == (first: AssetContent, second: AssetContent) -> Bool {
     guard first.count == second.count else { return false }

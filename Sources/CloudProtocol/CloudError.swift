@@ -3,7 +3,7 @@ public import Records
 /// An error of the server or of the transport.
 ///
 /// The codes have CloudKit's raw values. See CS-3.
-public struct CloudError: Error, Hashable, Sendable, Codable {
+public struct CloudError: Error, Hashable, Sendable, Codable, CustomStringConvertible {
   /// The 37 error codes.
   public enum Code: Int, Hashable, Sendable, Codable, CaseIterable {
     /// An internal error of the service; not recoverable.
@@ -112,13 +112,19 @@ public struct CloudError: Error, Hashable, Sendable, Codable {
   /// account is signed in.
   public var accountObstacle: AccountObstacle?
 
-  /// Boxed, to keep results that may be errors small.
-  private var boxedRecord: Boxed<Record>
-
   /// The server's version of the record, for `serverRecordChanged`.
   public var serverRecord: Record? {
     get { boxedRecord.value }
     set { boxedRecord = Boxed(newValue) }
+  }
+
+  /// Boxed, to keep results that may be errors small.
+  private var boxedRecord: Boxed<Record>
+
+  /// The encoding does not depend on the storage of the members.
+  private enum CodingKeys: String, CodingKey {
+    case code, message, retryAfter, userDidResetEncryptedData, accountObstacle
+    case boxedRecord = "serverRecord"
   }
 
   /// Creates an error.
@@ -133,40 +139,7 @@ public struct CloudError: Error, Hashable, Sendable, Codable {
     self.userDidResetEncryptedData = userDidResetEncryptedData
     self.accountObstacle = accountObstacle
   }
-}
 
-extension CloudError {
-  private enum CodingKeys: String, CodingKey {
-    case code, message, retryAfter, serverRecord, userDidResetEncryptedData, accountObstacle
-  }
-
-  /// Decodes an error; the encoding does not depend on the storage of its members.
-  public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    self.init(
-      try container.decode(Code.self, forKey: .code),
-      try container.decode(String.self, forKey: .message),
-      retryAfter: try container.decodeIfPresent(Double.self, forKey: .retryAfter),
-      serverRecord: try container.decodeIfPresent(Record.self, forKey: .serverRecord),
-      userDidResetEncryptedData: try container.decode(
-        Bool.self, forKey: .userDidResetEncryptedData),
-      accountObstacle: try container.decodeIfPresent(
-        AccountObstacle.self, forKey: .accountObstacle))
-  }
-
-  /// Encodes the error without absent members.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(code, forKey: .code)
-    try container.encode(message, forKey: .message)
-    try container.encodeIfPresent(retryAfter, forKey: .retryAfter)
-    try container.encodeIfPresent(serverRecord, forKey: .serverRecord)
-    try container.encode(userDidResetEncryptedData, forKey: .userDidResetEncryptedData)
-    try container.encodeIfPresent(accountObstacle, forKey: .accountObstacle)
-  }
-}
-
-extension CloudError: CustomStringConvertible {
   /// The code's name and the message.
   public var description: String { "\(code) (\(code.rawValue)): \(message)" }
 }

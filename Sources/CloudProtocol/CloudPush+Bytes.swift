@@ -20,16 +20,12 @@ extension ByteReader {
   /// A push.
   public mutating func push() throws(ByteFormatError) -> CloudPush {
     let container = try string()
-    guard let database = DatabaseScope(rawValue: try byte()) else {
-      throw fault("the database of a push is unknown")
-    }
+    let database: DatabaseScope = try enumeration("the database of a push is unknown")
     let subscription = SubscriptionID(try string())
     let zone = try optional { (reader) throws(ByteFormatError) in try reader.zoneID() }
     let query = try optional { (reader) throws(ByteFormatError) in
       let record = try reader.recordID()
-      guard let reason = QueryPush.Reason(rawValue: try reader.byte()) else {
-        throw reader.fault("the reason of a push is unknown")
-      }
+      let reason: QueryPush.Reason = try reader.enumeration("the reason of a push is unknown")
       return QueryPush(record: record, reason: reason, fields: try reader.fields())
     }
     return CloudPush(

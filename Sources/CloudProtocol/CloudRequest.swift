@@ -92,6 +92,11 @@ public enum CloudRequest: Hashable, Sendable, Codable {
       false
     }
   }
+
+  /// The name of the case.
+  package var name: String {
+    Mirror(reflecting: self).children.first?.label ?? String(describing: self)
+  }
 }
 
 /// The fields in a reply.
@@ -248,6 +253,13 @@ public struct RecordSave: Hashable, Sendable, Codable {
   /// Boxed, since few saves have one.
   private var boxedFault = Boxed<CloudError>.nothing
 
+  /// The encoding does not depend on the storage of the members.
+  private enum CodingKeys: String, CodingKey {
+    case id, type, changeTag, changes, parent, policy, clearsOtherFields
+    case boxedSharing = "sharing"
+    case boxedFault = "deviceFault"
+  }
+
   /// Creates a save of `changes` to the record `id`.
   public init(
     id: RecordID, type: String, changeTag: ChangeTag? = nil, changes: [Change],
@@ -268,39 +280,6 @@ public struct RecordSave: Hashable, Sendable, Codable {
       id: record.id, type: record.type, changeTag: record.changeTag,
       changes: record.fields.map { Change(key: $0.key, field: $0.field) },
       parent: record.parent.map { .set($0) } ?? .keep, sharing: record.sharing)
-  }
-
-  private enum CodingKeys: String, CodingKey {
-    case id, type, changeTag, changes, parent, sharing, policy, clearsOtherFields, deviceFault
-  }
-
-  /// Decodes a save; the encoding does not depend on the storage of its members.
-  public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    self.init(
-      id: try container.decode(RecordID.self, forKey: .id),
-      type: try container.decode(String.self, forKey: .type),
-      changeTag: try container.decodeIfPresent(ChangeTag.self, forKey: .changeTag),
-      changes: try container.decode([Change].self, forKey: .changes),
-      parent: try container.decode(ParentChange.self, forKey: .parent),
-      sharing: try container.decodeIfPresent(ShareDetails.self, forKey: .sharing))
-    policy = try container.decodeIfPresent(SavePolicy.self, forKey: .policy)
-    clearsOtherFields = try container.decode(Bool.self, forKey: .clearsOtherFields)
-    deviceFault = try container.decodeIfPresent(CloudError.self, forKey: .deviceFault)
-  }
-
-  /// Encodes the save without absent members.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(id, forKey: .id)
-    try container.encode(type, forKey: .type)
-    try container.encodeIfPresent(changeTag, forKey: .changeTag)
-    try container.encode(changes, forKey: .changes)
-    try container.encode(parent, forKey: .parent)
-    try container.encodeIfPresent(sharing, forKey: .sharing)
-    try container.encodeIfPresent(policy, forKey: .policy)
-    try container.encode(clearsOtherFields, forKey: .clearsOtherFields)
-    try container.encodeIfPresent(deviceFault, forKey: .deviceFault)
   }
 
   /// The size of the save in bytes, for the request limits.

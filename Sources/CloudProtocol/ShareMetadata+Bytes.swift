@@ -23,12 +23,11 @@ extension ByteReader {
     let rootID = try optional { (reader) throws(ByteFormatError) in try reader.recordID() }
     let root = try optional { (reader) throws(ByteFormatError) in try reader.record() }
     let owner = try userIdentity()
-    guard let role = ShareRole(rawValue: try byte()),
-      let acceptance = ShareAcceptance(rawValue: try byte()),
-      let permission = SharePermission(rawValue: try byte())
-    else { throw fault("the form of a share's metadata is unknown") }
+    let unknown = "the form of a share's metadata is unknown"
+    let role: ShareRole = try enumeration(unknown)
+    let acceptance: ShareAcceptance = try enumeration(unknown)
     return ShareMetadata(
       container: container, share: share, rootID: rootID, root: root, owner: owner, role: role,
-      acceptance: acceptance, permission: permission)
+      acceptance: acceptance, permission: try enumeration(unknown))
   }
 }

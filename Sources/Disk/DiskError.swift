@@ -9,7 +9,7 @@
 #endif
 
 /// The error of a file operation: the system's error number.
-package struct DiskError: Error, Hashable, Sendable {
+package struct DiskError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The number, as in `errno`.
   package let number: Int32
 
@@ -28,9 +28,7 @@ package struct DiskError: Error, Hashable, Sendable {
   package static let locked = DiskError(number: EWOULDBLOCK)
   /// The arguments are invalid.
   package static let invalid = DiskError(number: EINVAL)
-}
 
-extension DiskError: CustomStringConvertible {
   /// The system's description of the error.
   package var description: String { String(cString: strerror(number)) }
 }

@@ -1,34 +1,26 @@
 extension DiskFile {
   /// Writes all of `bytes` at the end, in as many steps as the disk needs.
   package func append(all bytes: [UInt8]) throws(DiskError) {
-    let result: Result<Void, DiskError> = bytes.withUnsafeBytes { buffer in
-      var rest = buffer[...]
-      do throws(DiskError) {
-        while !rest.isEmpty {
-          rest = rest.dropFirst(try append(UnsafeRawBufferPointer(rebasing: rest)))
-        }
-        return .success(())
-      } catch {
-        return .failure(error)
-      }
-    }
-    try result.get()
+    try inSteps(bytes[...]) { (rest, _) throws(DiskError) in try append(rest) }
   }
 
   /// Writes all of `bytes` from `offset` on, in as many steps as the disk needs.
   package func write(all bytes: ArraySlice<UInt8>, at offset: Int) throws(DiskError) {
-    let result: Result<Void, DiskError> = bytes.withUnsafeBytes { buffer in
+    try inSteps(bytes) { (rest, done) throws(DiskError) in try write(rest, at: offset + done) }
+  }
+
+  /// Calls `step` with the bytes that are left and the number of those that are written.
+  private func inSteps(
+    _ bytes: ArraySlice<UInt8>,
+    _ step: (UnsafeRawBufferPointer, _ done: Int) throws(DiskError) -> Int
+  ) throws(DiskError) {
+    try bytes.withUnsafeBufferPointer { (buffer) throws(DiskError) in
+      let buffer = UnsafeRawBufferPointer(buffer)
       var done = 0
-      do throws(DiskError) {
-        while done < buffer.count {
-          done += try write(UnsafeRawBufferPointer(rebasing: buffer[done...]), at: offset + done)
-        }
-        return .success(())
-      } catch {
-        return .failure(error)
+      while done < buffer.count {
+        done += try step(UnsafeRawBufferPointer(rebasing: buffer[done...]), done)
       }
     }
-    try result.get()
   }
 
   /// The bytes from `offset` on, at most `count` of them; fewer only at the end of the file.

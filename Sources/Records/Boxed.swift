@@ -14,9 +14,37 @@ package indirect enum Boxed<Value: Hashable & Sendable>: Hashable, Sendable {
 
   /// What is kept, if anything.
   @inlinable package var value: Value? {
-    switch self {
-    case .nothing: nil
-    case .something(let value): value
-    }
+    if case .something(let value) = self { value } else { nil }
+  }
+}
+
+extension Boxed: Codable where Value: Codable {
+  /// Decodes the value itself; a member that is absent or `null` gives none.
+  package init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    self.init(container.decodeNil() ? nil : try container.decode(Value.self))
+  }
+
+  /// Encodes the value itself.
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(value)
+  }
+}
+
+/// What the compiler writes for boxed members calls these: it leaves out those without a value.
+extension KeyedEncodingContainer {
+  /// Encodes the value under `key`, if there is one.
+  package mutating func encode<Value: Codable>(_ box: Boxed<Value>, forKey key: Key) throws {
+    try encodeIfPresent(box.value, forKey: key)
+  }
+}
+
+extension KeyedDecodingContainer {
+  /// Decodes the value under `key`, if there is one.
+  package func decode<Value: Codable>(
+    _ type: Boxed<Value>.Type, forKey key: Key
+  ) throws -> Boxed<Value> {
+    Boxed(try decodeIfPresent(Value.self, forKey: key))
   }
 }

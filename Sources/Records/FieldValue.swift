@@ -110,9 +110,7 @@ public struct Location: Hashable, Sendable, Codable {
     self.speed = speed
     self.timestamp = timestamp
   }
-}
 
-extension Location {
   /// The numbers in a fixed order, as bits.
   private var bits: [UInt64] {
     [
@@ -133,7 +131,7 @@ extension Location {
 /// Equality is exact: strings compare by their UTF-8 bytes and doubles by their bits, because
 /// "survives every hop bit for bit" must be something a test can see.
 /// There is no boolean: CloudKit stores 0 and 1.
-public enum FieldValue: Sendable, Codable {
+public enum FieldValue: Sendable, Codable, Hashable {
   /// Text, kept byte for byte in whatever Unicode form it came.
   case string(String)
   /// A whole number.
@@ -152,9 +150,7 @@ public enum FieldValue: Sendable, Codable {
   case location(Location)
   /// A list of values of one kind; may be empty.
   case list([FieldValue])
-}
 
-extension FieldValue: Hashable {
   /// Compares exactly; see the type's discussion.
   public static func == (first: FieldValue, second: FieldValue) -> Bool {
     switch (first, second) {
@@ -189,9 +185,7 @@ extension FieldValue: Hashable {
     case .list(let value): hasher.combine(value)
     }
   }
-}
 
-extension FieldValue {
   /// The kind of a value, by which a server fixes a field's type at its first save.
   public enum Kind: UInt8, Hashable, Sendable, Codable, CaseIterable {
     /// Text.

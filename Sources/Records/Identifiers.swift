@@ -3,7 +3,7 @@
 /// Inside a user's own private database the owner is `ZoneID.currentOwner`, as CloudKit spells
 /// it; a zone shared by somebody else carries that person's user name.
 /// See CS-30.
-public struct ZoneID: Hashable, Sendable, Codable {
+public struct ZoneID: Hashable, Sendable, Codable, Comparable {
   /// The owner name that stands for "the user who asks".
   public static let currentOwner = "__defaultOwner__"
 
@@ -24,10 +24,15 @@ public struct ZoneID: Hashable, Sendable, Codable {
     self.name = name
     self.owner = owner
   }
+
+  /// Orders by owner, then by name, so that zones have one order on every machine.
+  public static func < (first: ZoneID, second: ZoneID) -> Bool {
+    (first.owner, first.name) < (second.owner, second.name)
+  }
 }
 
 /// Names one record: unique within its zone.
-public struct RecordID: Hashable, Sendable, Codable {
+public struct RecordID: Hashable, Sendable, Codable, Comparable {
   /// The record's name: 1 to 255 ASCII characters, checked by the server.
   public var name: String
 
@@ -39,16 +44,7 @@ public struct RecordID: Hashable, Sendable, Codable {
     self.name = name
     self.zone = zone
   }
-}
 
-extension ZoneID: Comparable {
-  /// Orders by owner, then by name, so that zones have one order on every machine.
-  public static func < (first: ZoneID, second: ZoneID) -> Bool {
-    (first.owner, first.name) < (second.owner, second.name)
-  }
-}
-
-extension RecordID: Comparable {
   /// Orders by zone, then by name, so that records have one order on every machine.
   public static func < (first: RecordID, second: RecordID) -> Bool {
     if first.zone != second.zone { return first.zone < second.zone }

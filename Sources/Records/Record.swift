@@ -132,9 +132,7 @@ public struct Record: Hashable, Sendable, Codable {
   public var byteCount: Int {
     id.name.utf8.count + type.utf8.count + fields.byteCount
   }
-}
 
-extension Record {
   /// Whether two records are the same in all their parts.
   public static func == (first: Record, second: Record) -> Bool {
     let (a, b) = (first.contents, second.contents)

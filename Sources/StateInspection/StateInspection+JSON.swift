@@ -9,24 +9,14 @@ extension StateInspection {
   /// Changes stand in the order they are sent, tokens are in hexadecimal digits with their size. A
   /// zone's `owner` is there only when it is another user. `isUnchecked` is there only where it is
   /// true. The file's name is left out, so that two files can be compared.
-  package var json: String { ReadableJSON.text(StatePage(self)) }
+  package var json: String { StatePage(self).jsonText(.prettyPrinted) }
 }
 
 extension StateDifference {
   /// Differences as an indented JSON list with sorted members: `change`, `what`, and `old` or `new`
   /// where there is one.
   package static func json(_ differences: [StateDifference]) -> String {
-    ReadableJSON.text(differences.map(DifferencePage.init))
-  }
-}
-
-/// The one way JSON is written here.
-private enum ReadableJSON {
-  static func text(_ value: some Encodable) -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    guard let data = try? encoder.encode(value) else { return "{}" }
-    return String(decoding: data, as: UTF8.self)
+    differences.map(DifferencePage.init).jsonText(.prettyPrinted)
   }
 }
 
@@ -72,7 +62,7 @@ private struct StatePage: Encodable {
 
     init(_ token: ChangeToken) {
       bytes = token.bytes.count
-      hex = TerminalText.hex(token.bytes)
+      hex = token.bytes.hexadecimal
     }
   }
 

@@ -1,3 +1,4 @@
+import Foundation
 import Records
 
 /// Formatting of names and numbers for output in a terminal.
@@ -44,29 +45,13 @@ enum TerminalText {
   static func token(_ bytes: [UInt8], isWhole: Bool = false) -> String {
     let size = count(bytes.count, "byte", "bytes")
     guard !bytes.isEmpty else { return size }
-    guard bytes.count > 24, !isWhole else { return "\(size) \(hex(bytes))" }
-    return "\(size) \(hex(bytes.prefix(8)))..\(hex(bytes.suffix(8)))"
-  }
-
-  static func hex(_ bytes: some Sequence<UInt8>) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    var text: [UInt8] = []
-    for byte in bytes {
-      text.append(digits[Int(byte >> 4)])
-      text.append(digits[Int(byte & 0xf)])
-    }
-    return String(decoding: text, as: UTF8.self)
+    guard bytes.count > 24, !isWhole else { return "\(size) \(bytes.hexadecimal)" }
+    return "\(size) \(bytes.prefix(8).hexadecimal)..\(bytes.suffix(8).hexadecimal)"
   }
 
   /// A number with thousands separators.
   static func number(_ value: Int) -> String {
-    let digits = Array(String(value.magnitude))
-    var text = value < 0 ? "-" : ""
-    for (index, digit) in digits.enumerated() {
-      if index > 0, (digits.count - index).isMultiple(of: 3) { text += "," }
-      text.append(digit)
-    }
-    return text
+    value.formatted(.number.locale(Locale(identifier: "en_US")))
   }
 
   static func count(_ value: Int, _ one: String, _ many: String) -> String {

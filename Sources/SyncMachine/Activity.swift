@@ -99,9 +99,7 @@ struct Fetch: Sendable {
     case .closing: .closingFetch
     }
   }
-}
 
-extension Fetch {
   /// Records that the deletion of `zone` was delivered to the app; this also explains its errors.
   mutating func noteGone(_ zone: ZoneID) {
     zonesInDoubt.remove(zone)

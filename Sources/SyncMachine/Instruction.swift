@@ -49,16 +49,6 @@ package struct OutgoingRequest: Hashable, Sendable {
   package var expectedUser: UserID?
   /// The request.
   package var request: CloudRequest
-
-  /// Creates a request.
-  package init(
-    token: RequestToken, requestID: String, expectedUser: UserID?, request: CloudRequest
-  ) {
-    self.token = token
-    self.requestID = requestID
-    self.expectedUser = expectedUser
-    self.request = request
-  }
 }
 
 /// Identifies a call that waits for the end of an operation.

@@ -54,21 +54,18 @@ extension PendingChanges<RecordID> {
     let start = reader.offset
     let bytes = try reader.raw(reader.remaining)
     let groups = zones.map { adopt($0) }
-    let result = bytes.withUnsafeBufferPointer { bytes in
-      Result { () throws(ByteFormatError) in
-        var cursor = PendingCursor(bytes: bytes, start: start)
-        for _ in 0..<count {
-          let head = try cursor.variable()
-          guard let number = Int(exactly: head / 2), number < groups.count else {
-            throw cursor.fault("a change names no known zone")
-          }
-          let name = try cursor.text()
-          add(head % 2 == 0 ? .save : .delete, name, groups[number])
+    try bytes.withUnsafeBufferPointer { (bytes) throws(ByteFormatError) in
+      var cursor = PendingCursor(bytes: bytes, start: start)
+      for _ in 0..<count {
+        let head = try cursor.variable()
+        guard let number = Int(exactly: head / 2), number < groups.count else {
+          throw cursor.fault("a change names no known zone")
         }
-        guard cursor.isAtEnd else { throw cursor.fault("there are bytes left over") }
+        let name = try cursor.text()
+        add(head % 2 == 0 ? .save : .delete, name, groups[number])
       }
+      guard cursor.isAtEnd else { throw cursor.fault("there are bytes left over") }
     }
-    try result.get()
   }
 }
 

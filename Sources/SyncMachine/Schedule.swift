@@ -195,10 +195,7 @@ extension SyncMachine {
   mutating func refuseQueue(_ error: CloudError) -> Bool {
     guard !calls.queued.isEmpty else { return false }
     for operation in calls.queued {
-      switch operation {
-      case .fetch(_, let waiters), .send(_, let waiters):
-        calls.finished.append((waiters, .failure(OperationFailure(error))))
-      }
+      calls.finished.append((operation.waiters, .failure(OperationFailure(error))))
     }
     calls.queued = []
     return true

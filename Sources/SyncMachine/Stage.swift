@@ -50,23 +50,7 @@ package enum Stage: String, Hashable, Sendable, CaseIterable {
   case closingSend
   /// Stopped; final.
   case stopped
-}
 
-/// A transition from one stage to another.
-package struct Transition: Hashable, Sendable {
-  /// The stage before.
-  package var from: Stage
-  /// The stage after.
-  package var to: Stage
-
-  /// Creates a transition.
-  package init(from: Stage, to: Stage) {
-    self.from = from
-    self.to = to
-  }
-}
-
-extension Stage {
   /// A legal transition out of a stage, and its cause.
   package struct Exit: Hashable, Sendable {
     /// The stage it leads to.
@@ -86,20 +70,6 @@ extension Stage {
   /// `Docs/StateMachine.md` is generated from it.
   package var exits: [Exit] {
     ownExits + interruptions
-  }
-
-  /// Whether a fetch is running.
-  package var isFetch: Bool {
-    switch self {
-    case .announcingFetch, .findingSubscription, .savingSubscription, .askingFetchOptions,
-      .choosingZone, .readingDatabase, .deliveringDatabase, .checkingZones, .openingZone,
-      .readingZone, .deliveringZone, .closingZone, .closingFetch:
-      true
-    case .created, .dormant, .idle, .checkingAccount, .announcingSend, .sendingZones,
-      .deliveringZones, .askingBatch, .sendingRecords, .deliveringRecords, .closingSend,
-      .stopped:
-      false
-    }
   }
 
   /// Whether a send is running.
@@ -229,6 +199,20 @@ extension Stage {
     case .closingSend: [Exit(.idle, "the app was told")]
     case .stopped: []
     }
+  }
+}
+
+/// A transition from one stage to another.
+package struct Transition: Hashable, Sendable {
+  /// The stage before.
+  package var from: Stage
+  /// The stage after.
+  package var to: Stage
+
+  /// Creates a transition.
+  package init(from: Stage, to: Stage) {
+    self.from = from
+    self.to = to
   }
 }
 

@@ -79,8 +79,7 @@ extension StateChange {
   package init(from reader: inout ByteReader) throws(ByteFormatError) {
     switch try reader.byte() {
     case 0: self = .reset
-    case 1:
-      self = .setUser(try reader.userID())
+    case 1: self = .setUser(try reader.userID())
     case 2: self = .setDatabaseToken(try reader.changeToken())
     case 3:
       let zone = try reader.zoneID()
@@ -93,11 +92,7 @@ extension StateChange {
       self = .setZoneExpired(zone, try reader.bool())
     case 6: self = .setNeedsFetch(try reader.bool())
     case 7: self = .setHasUntrackedChanges(try reader.bool())
-    case 8:
-      self = .setSubscription(
-        try reader.optional { (reader) throws(ByteFormatError) in
-          SubscriptionID(try reader.string())
-        })
+    case 8: self = .setSubscription(try reader.subscriptionID())
     case 9:
       let kind = try reader.changeKind()
       self = .addRecord(PendingChange(kind, try reader.recordID()))
@@ -116,11 +111,18 @@ extension StateChange {
 }
 
 extension ByteReader {
-  fileprivate mutating func userID() throws(ByteFormatError) -> UserID? {
+  /// The ID of a user, if there is one.
+  mutating func userID() throws(ByteFormatError) -> UserID? {
     try optional { (reader) throws(ByteFormatError) in UserID(try reader.string()) }
   }
 
-  fileprivate mutating func changeToken() throws(ByteFormatError) -> ChangeToken? {
+  /// The ID of a subscription, if there is one.
+  mutating func subscriptionID() throws(ByteFormatError) -> SubscriptionID? {
+    try optional { (reader) throws(ByteFormatError) in SubscriptionID(try reader.string()) }
+  }
+
+  /// A token, if there is one.
+  mutating func changeToken() throws(ByteFormatError) -> ChangeToken? {
     try optional { (reader) throws(ByteFormatError) in
       ChangeToken(bytes: try reader.byteArray())
     }

@@ -152,31 +152,25 @@ package struct RecordBatch: Hashable, Sendable {
   }
 }
 
-/// The results of the zone changes of one request.
-package struct SentZones: Hashable, Sendable {
+/// The results of the changes of one request.
+package struct SentChanges<
+  ID: Hashable & Sendable & Codable, Value: Hashable & Sendable & Codable
+>: Hashable, Sendable {
   /// The results of saves, in the order of the request.
-  package var saved: [ItemResult<ZoneID, Zone>]
+  package var saved: [ItemResult<ID, Value>]
   /// The results of deletions, in the order of the request.
-  package var deleted: [ItemResult<ZoneID, Done>]
+  package var deleted: [ItemResult<ID, Done>]
 
   /// Creates results.
-  package init(saved: [ItemResult<ZoneID, Zone>], deleted: [ItemResult<ZoneID, Done>]) {
+  package init(saved: [ItemResult<ID, Value>], deleted: [ItemResult<ID, Done>]) {
     self.saved = saved
     self.deleted = deleted
   }
-}
 
-/// The results of the record changes of one request.
-package struct SentRecords: Hashable, Sendable {
-  /// The batch as sent; a batch that was split has several results.
-  package var saved: [ItemResult<RecordID, Record>]
-  /// The results of deletions, in the order of the request.
-  package var deleted: [ItemResult<RecordID, Done>]
-
-  /// Creates results.
-  package init(saved: [ItemResult<RecordID, Record>], deleted: [ItemResult<RecordID, Done>]) {
-    self.saved = saved
-    self.deleted = deleted
+  /// Creates results of a request that failed as a whole.
+  init(saves: [ID], deletions: [ID], failedWith error: CloudError) {
+    saved = saves.map { ItemResult(id: $0, .failure(error)) }
+    deleted = deletions.map { ItemResult(id: $0, .failure(error)) }
   }
 
   /// Whether any change succeeded.
@@ -184,6 +178,11 @@ package struct SentRecords: Hashable, Sendable {
     saved.contains { $0.error == nil } || deleted.contains { $0.error == nil }
   }
 }
+
+/// The results of the zone changes of one request.
+package typealias SentZones = SentChanges<ZoneID, Zone>
+/// The results of the record changes of one request; a batch that was split has several.
+package typealias SentRecords = SentChanges<RecordID, Record>
 
 /// An event for the app, in the order of CE-19 and CE-35 in Docs/Evidence/Engine.md.
 package enum SyncEvent: Hashable, Sendable {

@@ -130,17 +130,13 @@ extension SyncMachine {
       if let token = fetch.awaited { requests.abandoned.append(token) }
       withdraw(&fetch, because: error)
       fetch.failure = OperationFailure(error)
-      fetch.step = .closing
-      delivery.events.append(.didFetchChanges(fetch.context))
-      enter(.fetching(fetch))
+      close(&fetch)
     case .sending(var send):
       if case .closing = send.step { return }
       if let token = send.awaited { requests.abandoned.append(token) }
       send.failure = OperationFailure(error)
       send.hasRetries = true
-      send.step = .closing
-      delivery.events.append(.didSendChanges(send.context))
-      enter(.sending(send))
+      close(&send)
     case .created, .resting, .checkingAccount, .stopped: break
     }
   }

@@ -19,8 +19,7 @@ extension SyncMachine {
       return .rest
     case .announcing, .relisting:
       if let request = subscriptionSearch() {
-        fetch.step = .findingSubscription(request.token)
-        enter(.fetching(fetch))
+        enter(.findingSubscription(request.token), in: &fetch)
         return .instruct(.send(request))
       }
       return ask(&fetch)
@@ -47,8 +46,7 @@ extension SyncMachine {
 
   /// Asks the app for the options of the next request; they may change between requests.
   private mutating func ask(_ fetch: inout Fetch) -> Advance {
-    fetch.step = .asking
-    enter(.fetching(fetch))
+    enter(.asking, in: &fetch)
     delivery.isWithApp = true
     return .instruct(.askForFetchOptions(fetch.context))
   }
@@ -58,17 +56,14 @@ extension SyncMachine {
     delivery.isWithApp = false
     guard case .fetching(var fetch) = activity, case .asking = fetch.step else { return }
     fetch.context.options = options
-    fetch.step = .choosing
-    enter(.fetching(fetch))
+    enter(.choosing, in: &fetch)
   }
 
   private mutating func choose(_ fetch: inout Fetch, now: Moment) -> Advance {
     if !fetch.hasReadDatabase {
-      let request = outgoing(
-        .fetchDatabaseChanges(FetchDatabaseChanges(since: fetch.databaseCursor)))
-      fetch.step = .readingDatabase(request.token)
-      enter(.fetching(fetch))
-      return .instruct(.send(request))
+      return request(
+        .fetchDatabaseChanges(FetchDatabaseChanges(since: fetch.databaseCursor)), in: &fetch
+      ) { .readingDatabase($0) }
     }
     if !fetch.zonesInDoubt.isEmpty { return checkZones(&fetch) }
     let scope = state.resolved(fetch.context.options.scope)
@@ -96,22 +91,19 @@ extension SyncMachine {
     let startsOver = state.expiredZones.contains(zone)
     let cursor = startsOver ? nil : state.zoneTokens[zone]
     fetch.zone = Fetch.OpenZone(id: zone, cursor: cursor, startsOver: startsOver)
-    fetch.step = .openingZone
     delivery.events.append(.willFetchZoneChanges(zone, startsOver: cursor == nil))
     // Until the first page's token is stored: a fetch interrupted after the app has the page
     // begins again, and then must tell of what went in between.
     if cursor == nil, !startsOver { record(.setZoneExpired(zone, true), now: now) }
-    enter(.fetching(fetch))
+    enter(.openingZone, in: &fetch)
     return .again
   }
 
   private mutating func readZone(_ fetch: inout Fetch) -> Advance {
     guard let zone = fetch.zone else { return close(&fetch) }
-    let request = outgoing(
-      .fetchZoneChanges(FetchZoneChanges(zone: zone.id, since: zone.cursor)))
-    fetch.step = .readingZone(request.token)
-    enter(.fetching(fetch))
-    return .instruct(.send(request))
+    return request(
+      .fetchZoneChanges(FetchZoneChanges(zone: zone.id, since: zone.cursor)), in: &fetch
+    ) { .readingZone($0) }
   }
 
   // MARK: Answers
@@ -142,8 +134,7 @@ extension SyncMachine {
         delivery.events.append(
           .fetchedDatabaseChanges(modified: page.modified, deleted: page.deleted))
       }
-      fetch.step = .deliveringDatabase(page)
-      enter(.fetching(fetch))
+      enter(.deliveringDatabase(page), in: &fetch)
     case .failure(let error)
     where error.code == .changeTokenExpired && fetch.databaseCursor != nil:
       // The token stays in the state until the listing is complete: an interrupted one starts
@@ -154,8 +145,7 @@ extension SyncMachine {
       fetch.listedZones = []
       // A server that has lost the token may have lost the subscription as well.
       if state.subscription != nil { record(.setSubscription(nil), now: now) }
-      fetch.step = .relisting
-      enter(.fetching(fetch))
+      enter(.relisting, in: &fetch)
     case .failure(let error): fail(&fetch, error)
     case .success: fail(&fetch, Self.mismatch)
     }
@@ -170,15 +160,13 @@ extension SyncMachine {
       if !page.modified.isEmpty || !page.deleted.isEmpty {
         delivery.events.append(.fetchedZoneChanges(modified: page.modified, deleted: page.deleted))
       }
-      fetch.step = .deliveringZone(page)
-      enter(.fetching(fetch))
+      enter(.deliveringZone(page), in: &fetch)
     case .failure(let error) where error.code == .changeTokenExpired && zone.cursor != nil:
       // Everything is fetched again; the app is informed, so that it can drop deleted records.
       record(.setZoneToken(zone.id, nil), now: now)
       record(.setZoneExpired(zone.id, true), now: now)
       delivery.events.append(.didFetchZoneChanges(zone.id, nil))
-      fetch.step = .closingZone(reopens: true)
-      enter(.fetching(fetch))
+      enter(.closingZone(reopens: true), in: &fetch)
     case .failure(let error): failZone(&fetch, zone.id, error, now: now)
     case .success: failZone(&fetch, zone.id, Self.mismatch, now: now)
     }
@@ -209,7 +197,7 @@ extension SyncMachine {
   mutating func fail(_ fetch: inout Fetch, _ error: CloudError) {
     noteAccountError(error)
     fetch.failure = OperationFailure(error)
-    _ = close(&fetch)
+    close(&fetch)
   }
 
   /// An error that concerns the account schedules an account check after the operation.
@@ -274,8 +262,7 @@ extension SyncMachine {
     guard let zone = fetch.zone else { return close(&fetch) }
     delivery.events.append(.didFetchZoneChanges(zone.id, error))
     fetch.finishedZones.insert(zone.id)
-    fetch.step = .closingZone(reopens: false)
-    enter(.fetching(fetch))
+    enter(.closingZone(reopens: false), in: &fetch)
     return .again
   }
 
@@ -290,10 +277,10 @@ extension SyncMachine {
   }
 
   /// Closes the fetch.
-  private mutating func close(_ fetch: inout Fetch) -> Advance {
-    fetch.step = .closing
+  @discardableResult
+  mutating func close(_ fetch: inout Fetch) -> Advance {
     delivery.events.append(.didFetchChanges(fetch.context))
-    enter(.fetching(fetch))
+    enter(.closing, in: &fetch)
     return .again
   }
 

@@ -27,10 +27,7 @@ extension SyncMachine {
       conclude(&fetch, zones, zones.map { ZoneDeletion(zone: $0, reason: .encryptedDataReset) })
       return .again
     }
-    let request = outgoing(.fetchZones(zones))
-    fetch.step = .checkingZones(request.token, zones)
-    enter(.fetching(fetch))
-    return .instruct(.send(request))
+    return request(.fetchZones(zones), in: &fetch) { .checkingZones($0, zones) }
   }
 
   /// Handles the reply for `zones`: a deleted one is reported with its reason, others are fetched.
@@ -52,8 +49,7 @@ extension SyncMachine {
     case .failure(let error) where error.code == .limitExceeded && zones.count > 1:
       // Too many in one request: retried with fewer.
       fetch.zonesPerQuestion = zones.count / 2
-      fetch.step = .ready
-      enter(.fetching(fetch))
+      enter(.ready, in: &fetch)
     case .failure(let error): fail(&fetch, error)
     case .success: fail(&fetch, Self.mismatch)
     }
@@ -69,9 +65,9 @@ extension SyncMachine {
     if !losses.isEmpty {
       delivery.events.append(.fetchedDatabaseChanges(modified: [], deleted: losses))
     }
-    fetch.step = .deliveringDatabase(
-      DatabaseChangesPage(modified: [], deleted: losses, token: token, moreComing: false))
-    enter(.fetching(fetch))
+    let page = DatabaseChangesPage(
+      modified: [], deleted: losses, token: token, moreComing: false)
+    enter(.deliveringDatabase(page), in: &fetch)
   }
 }
 

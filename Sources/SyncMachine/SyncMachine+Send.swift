@@ -44,9 +44,8 @@ extension SyncMachine {
     let scope = send.context.scope
     let hasRecords = state.records.hasPending(in: scope)
     guard hasRecords || state.hasUntrackedChanges, !send.isFruitless else { return close(&send) }
-    send.step = .asking(untrackedVersion: untrackedVersion)
     send.addedWhileAsking = [:]
-    enter(.sending(send))
+    enter(.asking(untrackedVersion: untrackedVersion), in: &send)
     delivery.isWithApp = true
     return .instruct(.askForBatch(send.context))
   }
@@ -61,21 +60,14 @@ extension SyncMachine {
     guard case .sending(var send) = activity, case .asking(let version) = send.step else { return }
     if let batch, batch.count > 0 {
       take(batch, &send)
-      send.step = .given(batch)
-      enter(.sending(send))
-      return
+      return enter(.given(batch), in: &send)
     }
-    if let shown, shown.isPart {
-      send.step = .declined
-      return enter(.sending(send))
-    }
+    if let shown, shown.isPart { return enter(.declined, in: &send) }
     // An empty batch for a narrow scope does not cover changes outside of it.
     if state.hasUntrackedChanges, version == untrackedVersion, send.context.scope == .all {
       record(.setHasUntrackedChanges(false), now: now)
     }
-    send.step = .closing
-    delivery.events.append(.didSendChanges(send.context))
-    enter(.sending(send))
+    close(&send)
   }
 
   /// Marks the changes of the batch as in flight.
@@ -113,21 +105,16 @@ extension SyncMachine {
   }
 
   private mutating func carry(_ send: inout Send, _ zones: ModifyZones) -> Advance {
-    let request = outgoing(.modifyZones(zones))
-    send.step = .sendingZones(request.token, zones)
-    enter(.sending(send))
-    return .instruct(.send(request))
+    return request(.modifyZones(zones), in: &send) { .sendingZones($0, zones) }
   }
 
   private mutating func carry(_ send: inout Send, _ batch: RecordBatch) -> Advance {
-    let request = outgoing(
+    return request(
       .modifyRecords(
         ModifyRecords(
           save: batch.saves, delete: batch.deletions, policy: .ifServerRecordUnchanged,
-          isAtomic: batch.isAtomic, fields: .all)))
-    send.step = .sendingRecords(request.token, batch)
-    enter(.sending(send))
-    return .instruct(.send(request))
+          isAtomic: batch.isAtomic, fields: .all)), in: &send
+    ) { .sendingRecords($0, batch) }
   }
 
   // MARK: Answers
@@ -164,8 +151,7 @@ extension SyncMachine {
       // Too many in one request: retried with fewer. Nothing is settled, so there is no event.
       send.zonesPerRequest = (zones.save.count + zones.delete.count) / 2
       state.zones.returnAll()
-      send.step = .deliveringZones
-      return enter(.sending(send))
+      return enter(.deliveringZones, in: &send)
     case .failure(let error):
       send.failure = OperationFailure(error)
       sent = Self.allFailed(zones, error)
@@ -174,14 +160,9 @@ extension SyncMachine {
     for result in sent.deleted {
       noteZone(&send, result.id, result.error, isDeletion: true, now: now)
     }
-    if sent.saved.contains(where: { $0.error == nil })
-      || sent.deleted.contains(where: { $0.error == nil })
-    {
-      schedule.sendFailures = 0
-    }
+    if sent.isPartlyDone { schedule.sendFailures = 0 }
     delivery.events.append(.sentDatabaseChanges(sent))
-    send.step = .deliveringZones
-    enter(.sending(send))
+    enter(.deliveringZones, in: &send)
   }
 
   private mutating func noteZone(
@@ -256,8 +237,7 @@ extension SyncMachine {
       // Too large: retried in halves. Nothing is settled, so there is no event.
       let halves = batch.halves
       send.parts.insert(contentsOf: [halves.0, halves.1], at: 0)
-      send.step = .deliveringRecords
-      return enter(.sending(send))
+      return enter(.deliveringRecords, in: &send)
     case .failure(let error):
       send.failure = OperationFailure(error)
       sent = Self.allFailed(batch, error)
@@ -277,8 +257,7 @@ extension SyncMachine {
     // often meets conflicts must not slow down from one to the next.
     if sent.isPartlyDone { schedule.sendFailures = 0 }
     delivery.events.append(.sentRecordChanges(sent))
-    send.step = .deliveringRecords
-    enter(.sending(send))
+    enter(.deliveringRecords, in: &send)
   }
 
   private mutating func noteRecord(
@@ -306,10 +285,10 @@ extension SyncMachine {
 
   // MARK: Closing
 
-  private mutating func close(_ send: inout Send) -> Advance {
-    send.step = .closing
+  @discardableResult
+  mutating func close(_ send: inout Send) -> Advance {
     delivery.events.append(.didSendChanges(send.context))
-    enter(.sending(send))
+    enter(.closing, in: &send)
     return .again
   }
 
@@ -363,15 +342,11 @@ extension SyncMachine {
   }
 
   private static func allFailed(_ batch: RecordBatch, _ error: CloudError) -> SentRecords {
-    SentRecords(
-      saved: batch.saves.map { ItemResult(id: $0.id, .failure(error)) },
-      deleted: batch.deletions.map { ItemResult(id: $0, .failure(error)) })
+    SentRecords(saves: batch.saves.map(\.id), deletions: batch.deletions, failedWith: error)
   }
 
   private static func allFailed(_ zones: ModifyZones, _ error: CloudError) -> SentZones {
-    SentZones(
-      saved: zones.save.map { ItemResult(id: $0, .failure(error)) },
-      deleted: zones.delete.map { ItemResult(id: $0, .failure(error)) })
+    SentZones(saves: zones.save, deletions: zones.delete, failedWith: error)
   }
 }
 

@@ -35,16 +35,14 @@ extension SyncMachine {
       // It may be there.
       return goOn(&fetch, after: .failure(error), now: now)
     }
-    fetch.step = .makingSubscription(configuration.subscription ?? Self.ownSubscription)
-    enter(.fetching(fetch))
+    enter(.makingSubscription(configuration.subscription ?? Self.ownSubscription), in: &fetch)
   }
 
   mutating func saveSubscription(_ fetch: inout Fetch, _ id: SubscriptionID) -> Advance {
     let subscription = Subscription(id: id, kind: .database(recordType: nil))
-    let request = outgoing(.modifySubscriptions(ModifySubscriptions(save: [subscription])))
-    fetch.step = .savingSubscription(request.token, id)
-    enter(.fetching(fetch))
-    return .instruct(.send(request))
+    return request(.modifySubscriptions(ModifySubscriptions(save: [subscription])), in: &fetch) {
+      .savingSubscription($0, id)
+    }
   }
 
   mutating func settleSaving(
@@ -67,8 +65,7 @@ extension SyncMachine {
       if isHeldBack(now) { return fail(&fetch, error) }
       fetch.subscriptionFailure = error.code.disposition == .surface ? nil : error.code
     }
-    fetch.step = .ready
-    enter(.fetching(fetch))
+    enter(.ready, in: &fetch)
   }
 
   private func isUsable(_ subscription: Subscription) -> Bool {

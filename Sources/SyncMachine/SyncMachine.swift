@@ -165,12 +165,7 @@ package struct SyncMachine: Sendable {
     case .sending(let send): waiters += send.waiters
     case .created, .resting, .checkingAccount, .stopped: break
     }
-    for operation in calls.queued {
-      switch operation {
-      case .fetch(_, let queued), .send(_, let queued): waiters += queued
-      }
-    }
-    waiters += calls.finished.flatMap(\.waiters)
+    waiters += calls.queued.flatMap(\.waiters) + calls.finished.flatMap(\.waiters)
     calls.queued = []
     calls.finished = []
     calls.cancelling = []
@@ -274,6 +269,18 @@ package struct SyncMachine: Sendable {
     if configuration.keepsTransitions { transitions.append(transition) }
   }
 
+  /// Enters a step of a fetch.
+  mutating func enter(_ step: Fetch.Step, in fetch: inout Fetch) {
+    fetch.step = step
+    enter(.fetching(fetch))
+  }
+
+  /// Enters a step of a send.
+  mutating func enter(_ step: Send.Step, in send: inout Send) {
+    send.step = step
+    enter(.sending(send))
+  }
+
   /// Applies one change to the stored state.
   mutating func record(_ change: StateChange, now: Moment) {
     state.apply(change)
@@ -300,6 +307,24 @@ package struct SyncMachine: Sendable {
       token: RequestToken(number: requests.lastToken),
       requestID: "\(configuration.session)-\(requests.lastToken)",
       expectedUser: state.user, request: request)
+  }
+
+  /// Sends a request of a fetch and enters the step that awaits its reply.
+  mutating func request(
+    _ request: CloudRequest, in fetch: inout Fetch, awaitedIn step: (RequestToken) -> Fetch.Step
+  ) -> Advance {
+    let request = outgoing(request)
+    enter(step(request.token), in: &fetch)
+    return .instruct(.send(request))
+  }
+
+  /// Sends a request of a send and enters the step that awaits its reply.
+  mutating func request(
+    _ request: CloudRequest, in send: inout Send, awaitedIn step: (RequestToken) -> Send.Step
+  ) -> Advance {
+    let request = outgoing(request)
+    enter(step(request.token), in: &send)
+    return .instruct(.send(request))
   }
 
   private func isUpdateDue(_ now: Moment) -> Bool {

@@ -125,16 +125,11 @@ extension SyncState {
     from reader: inout ByteReader, format: UInt8
   ) throws(ByteFormatError) {
     if format > 1 { database = try SyncedDatabase(from: &reader) }
-    user = try reader.optional { (reader) throws(ByteFormatError) in UserID(try reader.string()) }
+    user = try reader.userID()
     unannounced = try reader.optional { (reader) throws(ByteFormatError) in
-      let previous = try reader.optional { (reader) throws(ByteFormatError) in
-        UserID(try reader.string())
-      }
-      return UnannouncedAccount(previous: previous)
+      UnannouncedAccount(previous: try reader.userID())
     }
-    databaseToken = try reader.optional { (reader) throws(ByteFormatError) in
-      ChangeToken(bytes: try reader.byteArray())
-    }
+    databaseToken = try reader.changeToken()
     for _ in 0..<(try reader.count()) {
       let zone = try reader.zoneID()
       zoneTokens[zone] = ChangeToken(bytes: try reader.byteArray())
@@ -144,9 +139,7 @@ extension SyncState {
       try reader.list { (reader) throws(ByteFormatError) in try reader.zoneID() })
     needsFetch = try reader.bool()
     hasUntrackedChanges = try reader.bool()
-    subscription = try reader.optional { (reader) throws(ByteFormatError) in
-      SubscriptionID(try reader.string())
-    }
+    subscription = try reader.subscriptionID()
     for _ in 0..<(try reader.count()) {
       let kind = try reader.changeKind()
       zones.add(PendingChange(kind, try reader.zoneID()))

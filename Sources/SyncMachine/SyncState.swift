@@ -75,45 +75,7 @@ package struct SyncState: Hashable, Sendable {
     hasher.combine(changedZones)
     hasher.combine(records.count)
   }
-}
 
-/// A change of a state; a state log stores these.
-///
-/// Applying the changes in order to the initial state gives the current state.
-package enum StateChange: Hashable, Sendable {
-  /// Removes everything.
-  case reset
-  /// Sets the account, or none, that is about to be reported to the app.
-  case announceUser(UserID?, previous: UserID?)
-  /// Sets the account, or none, that has been reported to the app.
-  case setUser(UserID?)
-  /// Sets the database token.
-  case setDatabaseToken(ChangeToken?)
-  /// Sets the token of a zone; `nil` removes it.
-  case setZoneToken(ZoneID, ChangeToken?)
-  /// Sets whether a zone has undelivered changes.
-  case setZoneChanged(ZoneID, Bool)
-  /// Sets whether a zone is fetched from the start.
-  case setZoneExpired(ZoneID, Bool)
-  /// Sets whether a fetch is required before the next send.
-  case setNeedsFetch(Bool)
-  /// Sets whether the app has untracked changes.
-  case setHasUntrackedChanges(Bool)
-  /// Sets the subscription that exists on the server.
-  case setSubscription(SubscriptionID?)
-  /// Adds a pending record change.
-  case addRecord(PendingChange<RecordID>)
-  /// Removes the pending change of a record.
-  case removeRecord(RecordID)
-  /// Adds a pending zone change.
-  case addZone(PendingChange<ZoneID>)
-  /// Removes the pending change of a zone.
-  case removeZone(ZoneID)
-  /// Sets the database of the state.
-  case setDatabase(SyncedDatabase)
-}
-
-extension SyncState {
   /// Applies one change, as when a state log is read.
   package mutating func apply(_ change: StateChange) {
     switch change {
@@ -153,4 +115,40 @@ extension SyncState {
     case .setDatabase(let database): self.database = database
     }
   }
+}
+
+/// A change of a state; a state log stores these.
+///
+/// Applying the changes in order to the initial state gives the current state.
+package enum StateChange: Hashable, Sendable {
+  /// Removes everything.
+  case reset
+  /// Sets the account, or none, that is about to be reported to the app.
+  case announceUser(UserID?, previous: UserID?)
+  /// Sets the account, or none, that has been reported to the app.
+  case setUser(UserID?)
+  /// Sets the database token.
+  case setDatabaseToken(ChangeToken?)
+  /// Sets the token of a zone; `nil` removes it.
+  case setZoneToken(ZoneID, ChangeToken?)
+  /// Sets whether a zone has undelivered changes.
+  case setZoneChanged(ZoneID, Bool)
+  /// Sets whether a zone is fetched from the start.
+  case setZoneExpired(ZoneID, Bool)
+  /// Sets whether a fetch is required before the next send.
+  case setNeedsFetch(Bool)
+  /// Sets whether the app has untracked changes.
+  case setHasUntrackedChanges(Bool)
+  /// Sets the subscription that exists on the server.
+  case setSubscription(SubscriptionID?)
+  /// Adds a pending record change.
+  case addRecord(PendingChange<RecordID>)
+  /// Removes the pending change of a record.
+  case removeRecord(RecordID)
+  /// Adds a pending zone change.
+  case addZone(PendingChange<ZoneID>)
+  /// Removes the pending change of a zone.
+  case removeZone(ZoneID)
+  /// Sets the database of the state.
+  case setDatabase(SyncedDatabase)
 }

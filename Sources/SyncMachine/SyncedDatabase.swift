@@ -5,7 +5,7 @@ package import Records
 ///
 /// Tokens, zones and pending changes are not valid in another database: all known zones would count
 /// as missing there, and the app would be told to delete their data.
-package struct SyncedDatabase: Hashable, Sendable {
+package struct SyncedDatabase: Hashable, Sendable, CustomStringConvertible {
   /// The container's identifier.
   package var container: String
   /// The container's environment.
@@ -34,14 +34,9 @@ package struct SyncedDatabase: Hashable, Sendable {
       throw reader.fault("the environment is unknown")
     }
     self.environment = environment
-    guard let scope = DatabaseScope(rawValue: try reader.byte()) else {
-      throw reader.fault("the scope of a database is unknown")
-    }
-    self.scope = scope
+    scope = try reader.enumeration("the scope of a database is unknown")
   }
-}
 
-extension SyncedDatabase: CustomStringConvertible {
   /// The scope, the container and the environment.
   package var description: String { "\(scope) database of \(container), \(environment.rawValue)" }
 }

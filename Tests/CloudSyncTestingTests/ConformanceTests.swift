@@ -1,5 +1,6 @@
-import CloudSyncTesting
 import Testing
+
+@testable import CloudSyncTesting
 
 @Suite("Conformance of delegates")
 struct ConformanceTests {
@@ -29,6 +30,16 @@ struct ConformanceTests {
     let found = report.findings + report.advice
     #expect(found.contains { $0.defect == mistake.defect }, "\(report)")
     #expect(found.count <= 2, "a single mistake looks like many: \(report)")
+  }
+
+  @Test(
+    "The tasks of a scenario are settled when none is ready, also for those who are none of them",
+    .timeLimit(.minutes(1)))
+  func settledTasksAreNotAwaited() async {
+    let executor = SerialTaskExecutor()
+    await executor.settle()
+    await Task(executorPreference: executor) { await executor.settle() }.value
+    await executor.settle()
   }
 
   @Test("A tolerated defect does not fail the check and stays in the report")

@@ -74,6 +74,26 @@ struct SessionTests {
     #expect(unused?.description.contains("were not made") == true)
   }
 
+  @Test("Signals are recorded once, whichever listener ends first, and not without a listener")
+  func signalsAreRecordedWhileThereIsAListener() async throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = folder.appendingPathComponent("session.jsonl")
+    let phone = SimulatedCloud().server.device("phone", signedInAs: "alice")
+    let recorder = try SessionRecorder(phone, file: file)
+    let signals = RecordedSignals()
+    let first = recorder.observeSignals { _ in }
+    let second = recorder.observeSignals { signals.note($0) }
+    phone.signIn(as: "bob")
+    first.stop()
+    phone.signIn(as: "carol")
+    second.stop()
+    phone.signIn(as: "dave")
+    try recorder.finish()
+    let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+    #expect(lines.count { $0.contains("accountChanged") } == 2)
+    #expect(signals.all == [.accountChanged, .accountChanged])
+  }
+
   @Test("A replay repeats pushes at the same position, and a file that is not a session is refused")
   func replayRepeatsPushesInOrder() async throws {
     defer { try? FileManager.default.removeItem(at: folder) }

@@ -3,6 +3,7 @@ import CloudSync
 import Foundation
 import LoopbackServer
 import Records
+import SimulationSupport
 import Testing
 
 @Suite("Databases")

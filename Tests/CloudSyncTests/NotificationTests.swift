@@ -2,6 +2,7 @@ import CloudProtocol
 import CloudSync
 import Foundation
 import Records
+import SimulationSupport
 import Testing
 
 @Suite("Notifications")

@@ -4,6 +4,7 @@ import CloudSyncTesting
 import Foundation
 import LoopbackServer
 import Records
+import SimulationSupport
 import SyncSupport
 import Synchronization
 import Testing

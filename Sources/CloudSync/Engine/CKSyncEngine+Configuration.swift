@@ -1,6 +1,6 @@
 extension CKSyncEngine {
   /// The settings of a sync engine.
-  public struct Configuration: Sendable {
+  public struct Configuration: Sendable, CustomStringConvertible {
     /// The database, private or shared.
     public var database: CKDatabase
 
@@ -62,14 +62,12 @@ extension CKSyncEngine {
       taskExecutor = nil
       clock = ContinuousClock()
     }
-  }
-}
 
-extension CKSyncEngine.Configuration: CustomStringConvertible {
-  /// The database and the settings.
-  public var description: String {
-    "Configuration(database: \(database), hasState: \(stateSerialization != nil), "
-      + "automaticallySync: \(automaticallySync), "
-      + "subscriptionID: \(subscriptionID ?? "none"), hasStateStore: \(stateStore != nil))"
+    /// The database and the settings.
+    public var description: String {
+      "Configuration(database: \(database), hasState: \(stateSerialization != nil), "
+        + "automaticallySync: \(automaticallySync), "
+        + "subscriptionID: \(subscriptionID ?? "none"), hasStateStore: \(stateStore != nil))"
+    }
   }
 }

@@ -3,7 +3,7 @@ extension CKSyncEngine {
   ///
   /// All payloads have public initializers, so that a delegate can be tested without an engine; in
   /// CloudKit only the engine can create them. See CE-2.
-  public enum Event: Sendable {
+  public enum Event: Sendable, CustomStringConvertible {
     /// The engine's state changed; the app stores it.
     case stateUpdate(CKSyncEngine.Event.StateUpdate)
     /// Another account, or none, is signed in; pending changes were dropped.
@@ -28,25 +28,23 @@ extension CKSyncEngine {
     case willSendChanges(CKSyncEngine.Event.WillSendChanges)
     /// A send ended; it carries no error.
     case didSendChanges(CKSyncEngine.Event.DidSendChanges)
-  }
-}
 
-extension CKSyncEngine.Event: CustomStringConvertible {
-  /// The payload's description.
-  public var description: String {
-    switch self {
-    case .stateUpdate(let payload): payload.description
-    case .accountChange(let payload): payload.description
-    case .fetchedDatabaseChanges(let payload): payload.description
-    case .fetchedRecordZoneChanges(let payload): payload.description
-    case .sentDatabaseChanges(let payload): payload.description
-    case .sentRecordZoneChanges(let payload): payload.description
-    case .willFetchChanges(let payload): payload.description
-    case .willFetchRecordZoneChanges(let payload): payload.description
-    case .didFetchRecordZoneChanges(let payload): payload.description
-    case .didFetchChanges(let payload): payload.description
-    case .willSendChanges(let payload): payload.description
-    case .didSendChanges(let payload): payload.description
+    /// The payload's description.
+    public var description: String {
+      switch self {
+      case .stateUpdate(let payload): payload.description
+      case .accountChange(let payload): payload.description
+      case .fetchedDatabaseChanges(let payload): payload.description
+      case .fetchedRecordZoneChanges(let payload): payload.description
+      case .sentDatabaseChanges(let payload): payload.description
+      case .sentRecordZoneChanges(let payload): payload.description
+      case .willFetchChanges(let payload): payload.description
+      case .willFetchRecordZoneChanges(let payload): payload.description
+      case .didFetchRecordZoneChanges(let payload): payload.description
+      case .didFetchChanges(let payload): payload.description
+      case .willSendChanges(let payload): payload.description
+      case .didSendChanges(let payload): payload.description
+      }
     }
   }
 }

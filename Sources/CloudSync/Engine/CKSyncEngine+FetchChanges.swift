@@ -1,8 +1,8 @@
 extension CKSyncEngine {
   /// The options of a fetch.
-  public struct FetchChangesOptions: Sendable {
+  public struct FetchChangesOptions: Sendable, CustomStringConvertible {
     /// The zones to fetch.
-    public enum Scope: Sendable, Equatable {
+    public enum Scope: Sendable, Equatable, CustomStringConvertible {
       /// All zones.
       case all
       /// All zones except these.
@@ -16,6 +16,15 @@ extension CKSyncEngine {
         case .all: true
         case .allExcluding(let zoneIDs): !zoneIDs.contains(zoneID)
         case .zoneIDs(let zoneIDs): zoneIDs.contains(zoneID)
+        }
+      }
+
+      /// The kind and the zones.
+      public var description: String {
+        switch self {
+        case .all: "all"
+        case .allExcluding(let zoneIDs): "allExcluding(\(zoneIDs))"
+        case .zoneIDs(let zoneIDs): "zoneIDs(\(zoneIDs))"
         }
       }
     }
@@ -38,10 +47,15 @@ extension CKSyncEngine {
       self.operationGroup = operationGroup ?? CKOperationGroup()
       prioritizedZoneIDs = []
     }
+
+    /// The scope and the zones that go first.
+    public var description: String {
+      "FetchChangesOptions(scope: \(scope), prioritizedZoneIDs: \(prioritizedZoneIDs))"
+    }
   }
 
   /// The context of a fetch.
-  public struct FetchChangesContext: Sendable {
+  public struct FetchChangesContext: Sendable, CustomStringConvertible {
     /// The reason for the fetch.
     public let reason: CKSyncEngine.SyncReason
 
@@ -58,30 +72,10 @@ extension CKSyncEngine {
       self.reason = reason
       self.options = options
     }
-  }
-}
 
-extension CKSyncEngine.FetchChangesOptions.Scope: CustomStringConvertible {
-  /// The kind and the zones.
-  public var description: String {
-    switch self {
-    case .all: "all"
-    case .allExcluding(let zoneIDs): "allExcluding(\(zoneIDs))"
-    case .zoneIDs(let zoneIDs): "zoneIDs(\(zoneIDs))"
+    /// The reason and the options.
+    public var description: String {
+      "FetchChangesContext(reason: \(reason), options: \(options))"
     }
-  }
-}
-
-extension CKSyncEngine.FetchChangesOptions: CustomStringConvertible {
-  /// The scope and the zones that go first.
-  public var description: String {
-    "FetchChangesOptions(scope: \(scope), prioritizedZoneIDs: \(prioritizedZoneIDs))"
-  }
-}
-
-extension CKSyncEngine.FetchChangesContext: CustomStringConvertible {
-  /// The reason and the options.
-  public var description: String {
-    "FetchChangesContext(reason: \(reason), options: \(options))"
   }
 }

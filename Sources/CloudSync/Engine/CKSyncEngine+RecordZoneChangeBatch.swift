@@ -3,7 +3,7 @@ import Records
 
 extension CKSyncEngine {
   /// The record changes of one request.
-  public struct RecordZoneChangeBatch: Sendable {
+  public struct RecordZoneChangeBatch: Sendable, CustomStringConvertible {
     /// The maximum number of changes in a batch (CE-60).
     package static let maximumChangeCount = 250
 
@@ -67,13 +67,11 @@ extension CKSyncEngine {
     }
 
     private var changeCount: Int { recordsToSave.count + recordIDsToDelete.count }
-  }
-}
 
-extension CKSyncEngine.RecordZoneChangeBatch: CustomStringConvertible {
-  /// A description with the numbers of records and whether the batch is atomic.
-  public var description: String {
-    "RecordZoneChangeBatch(saves: \(recordsToSave.count), "
-      + "deletes: \(recordIDsToDelete.count), atomicByZone: \(atomicByZone))"
+    /// A description with the numbers of records and whether the batch is atomic.
+    public var description: String {
+      "RecordZoneChangeBatch(saves: \(recordsToSave.count), "
+        + "deletes: \(recordIDsToDelete.count), atomicByZone: \(atomicByZone))"
+    }
   }
 }

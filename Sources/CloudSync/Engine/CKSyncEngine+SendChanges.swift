@@ -1,8 +1,8 @@
 extension CKSyncEngine {
   /// The options of a send.
-  public struct SendChangesOptions: Sendable {
+  public struct SendChangesOptions: Sendable, CustomStringConvertible {
     /// The changes to send.
-    public enum Scope: Sendable, Equatable {
+    public enum Scope: Sendable, Equatable, CustomStringConvertible {
       /// All changes.
       case all
       /// The changes of all zones except these.
@@ -28,6 +28,16 @@ extension CKSyncEngine {
         case .saveRecord(let id), .deleteRecord(let id): contains(id)
         }
       }
+
+      /// The kind and the zones or records.
+      public var description: String {
+        switch self {
+        case .all: "all"
+        case .allExcluding(let zoneIDs): "allExcluding(\(zoneIDs))"
+        case .zoneIDs(let zoneIDs): "zoneIDs(\(zoneIDs))"
+        case .recordIDs(let recordIDs): "recordIDs(\(recordIDs))"
+        }
+      }
     }
 
     /// The changes to send.
@@ -44,10 +54,13 @@ extension CKSyncEngine {
       self.scope = scope
       self.operationGroup = operationGroup ?? CKOperationGroup()
     }
+
+    /// The scope.
+    public var description: String { "SendChangesOptions(scope: \(scope))" }
   }
 
   /// The context of a send.
-  public struct SendChangesContext: Sendable {
+  public struct SendChangesContext: Sendable, CustomStringConvertible {
     /// The reason for the send.
     public let reason: CKSyncEngine.SyncReason
 
@@ -64,47 +77,26 @@ extension CKSyncEngine {
       self.reason = reason
       self.options = options
     }
+
+    /// The reason and the options.
+    public var description: String {
+      "SendChangesContext(reason: \(reason), options: \(options))"
+    }
   }
 
   /// The reason for an operation.
-  public enum SyncReason: Sendable, Hashable {
+  public enum SyncReason: Sendable, Hashable, CustomStringConvertible {
     /// The engine's schedule.
     case scheduled
     /// A call by the app.
     case manual
-  }
-}
 
-extension CKSyncEngine.SyncReason: CustomStringConvertible {
-  /// The case's name.
-  public var description: String {
-    switch self {
-    case .scheduled: "scheduled"
-    case .manual: "manual"
+    /// The case's name.
+    public var description: String {
+      switch self {
+      case .scheduled: "scheduled"
+      case .manual: "manual"
+      }
     }
-  }
-}
-
-extension CKSyncEngine.SendChangesOptions.Scope: CustomStringConvertible {
-  /// The kind and the zones or records.
-  public var description: String {
-    switch self {
-    case .all: "all"
-    case .allExcluding(let zoneIDs): "allExcluding(\(zoneIDs))"
-    case .zoneIDs(let zoneIDs): "zoneIDs(\(zoneIDs))"
-    case .recordIDs(let recordIDs): "recordIDs(\(recordIDs))"
-    }
-  }
-}
-
-extension CKSyncEngine.SendChangesOptions: CustomStringConvertible {
-  /// The scope.
-  public var description: String { "SendChangesOptions(scope: \(scope))" }
-}
-
-extension CKSyncEngine.SendChangesContext: CustomStringConvertible {
-  /// The reason and the options.
-  public var description: String {
-    "SendChangesContext(reason: \(reason), options: \(options))"
   }
 }

@@ -45,7 +45,9 @@ extension CKSyncEngine.State {
   }
 
   /// The reason why a serialized state was rejected; nothing was changed.
-  public struct SerializationError: Error, Hashable, Sendable {
+  public struct SerializationError: Error, Hashable, Sendable, LocalizedError,
+    CustomStringConvertible
+  {
     /// The kinds of errors.
     public struct Code: Hashable, Sendable {
       private let rawValue: UInt8
@@ -80,15 +82,13 @@ extension CKSyncEngine.State {
         "The sync state belongs to the \(known), and the engine was made for the \(database). Give "
         + "each database a state, or a state store, that no other one uses."
     }
+
+    /// The message.
+    public var errorDescription: String? { message }
+
+    /// The message.
+    public var description: String { message }
   }
-}
-
-extension CKSyncEngine.State.SerializationError: LocalizedError, CustomStringConvertible {
-  /// The message.
-  public var errorDescription: String? { message }
-
-  /// The message.
-  public var description: String { message }
 }
 
 /// The readable form of a state: tokens as base64, changes as short lines.
@@ -136,10 +136,14 @@ struct StateReport: Encodable {
     zone.owner == ZoneID.currentOwner ? zone.name : "\(zone.owner)/\(zone.name)"
   }
 
-  var json: String {
+  var json: String { jsonText(.prettyPrinted) }
+}
+
+extension Encodable {
+  /// The value as JSON with sorted keys and plain slashes; `{}` if it can't be encoded.
+  package func jsonText(_ formatting: JSONEncoder.OutputFormatting = []) -> String {
     let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    guard let data = try? encoder.encode(self) else { return "{}" }
-    return String(decoding: data, as: UTF8.self)
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes, formatting]
+    return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
   }
 }

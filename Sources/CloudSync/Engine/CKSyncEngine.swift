@@ -14,7 +14,7 @@ import Synchronization
 /// an older change of the same record is in flight stays pending; a change added in
 /// `sentRecordZoneChanges` schedules the next send. The engine holds its delegate weakly and stops
 /// when the delegate is deallocated. All members can be used from any thread. See CE-12 to CE-18.
-public final class CKSyncEngine: Sendable {
+public final class CKSyncEngine: Sendable, CustomStringConvertible {
   let driver: EngineDriver
 
   /// The synced database.
@@ -150,9 +150,7 @@ public final class CKSyncEngine: Sendable {
       throw CKError(failure)
     }
   }
-}
 
-extension CKSyncEngine: CustomStringConvertible {
   /// A description with the database and the number of pending changes; no record content.
   public var description: String {
     let (records, zones) = driver.core.withLock {

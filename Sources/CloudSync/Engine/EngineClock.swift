@@ -25,29 +25,12 @@ struct EngineClock: Sendable {
   let session: @Sendable () -> String
 
   /// Creates a clock that starts at the current time of `clock`.
-  init(_ clock: any Clock<Duration>) {
-    self = EngineClock.opened(clock)
-  }
-
-  private init(
-    now: @escaping @Sendable () -> Moment,
-    sleep: @escaping @Sendable (_ until: Moment) async throws -> Void,
-    jitter: @escaping @Sendable () -> Double, session: @escaping @Sendable () -> String
-  ) {
-    self.now = now
-    self.sleep = sleep
-    self.jitter = jitter
-    self.session = session
-  }
-
-  private static func opened<Source: Clock>(_ clock: Source) -> EngineClock
-  where Source.Duration == Duration {
+  init(_ clock: some Clock<Duration>) {
     let origin = clock.now
     let chance = clock as? any RandomizingClock
-    return EngineClock(
-      now: { Moment(origin.duration(to: clock.now)) },
-      sleep: { try await clock.sleep(until: origin.advanced(by: $0.sinceStart), tolerance: nil) },
-      jitter: { chance?.nextFraction() ?? .random(in: 0..<1) },
-      session: { chance?.nextName() ?? UUID().uuidString })
+    now = { Moment(origin.duration(to: clock.now)) }
+    sleep = { try await clock.sleep(until: origin.advanced(by: $0.sinceStart), tolerance: nil) }
+    jitter = { chance?.nextFraction() ?? .random(in: 0..<1) }
+    session = { chance?.nextName() ?? UUID().uuidString }
   }
 }

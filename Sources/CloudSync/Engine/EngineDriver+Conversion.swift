@@ -33,20 +33,14 @@ extension EngineDriver.Core {
       .fetchedDatabaseChanges(
         .init(
           modifications: modified.map { .init(zoneID: CKRecordZone.ID($0)) },
-          deletions: deleted.map {
-            .init(
-              zoneID: CKRecordZone.ID($0.zone),
-              reason: CKDatabase.DatabaseChange.Deletion.Reason($0.reason))
-          }))
+          deletions: deleted.map { .init($0) }))
     case .willFetchZoneChanges(let zone, let startsOver):
       .willFetchRecordZoneChanges(.init(zoneID: CKRecordZone.ID(zone), startsOver: startsOver))
     case .fetchedZoneChanges(let modified, let deleted):
       .fetchedRecordZoneChanges(
         .init(
           modifications: modified.map { .init(record: CKRecord.face(of: $0)) },
-          deletions: deleted.map {
-            .init(recordID: CKRecord.ID($0.id), recordType: $0.type)
-          }))
+          deletions: deleted.map { .init($0) }))
     case .didFetchZoneChanges(let zone, let error):
       .didFetchRecordZoneChanges(
         .init(zoneID: CKRecordZone.ID(zone), error: error.map { CKError($0) }))

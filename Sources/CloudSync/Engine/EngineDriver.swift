@@ -69,10 +69,13 @@ final class EngineDriver: Sendable {
   let taskExecutor: (any TaskExecutor)?
   /// The tracer, if there is one.
   let tracer: (any SyncTracer)?
-  let statusObservers = Mutex(StatusObservers())
+  /// The observers of the status; `nil` when the engine has stopped.
+  let statusObservers = Mutex<[UUID: AsyncStream<Void>.Continuation]?>([:])
   /// Whether the status was ever observed.
   let isObserved = Atomic(false)
-  private let wakeup = Wakeup()
+  /// Wakes the pump; a signal while the pump is not waiting is kept.
+  private let wakeup = AsyncStream.makeStream(
+    of: Void.self, bufferingPolicy: .bufferingNewest(1))
   private let engine = Mutex(WeakEngine())
   private let delegate: WeakDelegate
 
@@ -112,7 +115,7 @@ final class EngineDriver: Sendable {
     }
     trace(transitions)
     signalStatus()
-    wakeup.signal()
+    wakeup.continuation.yield()
     return value
   }
 
@@ -152,7 +155,7 @@ final class EngineDriver: Sendable {
       continuation.resume(returning: .failure(OperationFailure(gone)))
     }
     endStatus()
-    wakeup.signal()
+    wakeup.continuation.yield()
   }
 
   /// Starts a task; the only place where the driver does so.
@@ -196,6 +199,7 @@ final class EngineDriver: Sendable {
 
   private func pump() async {
     var lastWait: SyncStatus.Wait?
+    var wakeups = wakeup.stream.makeAsyncIterator()
     while let instruction = nextInstruction() {
       switch instruction {
       case .deliver(let event): await deliver(event)
@@ -208,7 +212,7 @@ final class EngineDriver: Sendable {
       case .wait(let deadline):
         traceWait(deadline, &lastWait)
         setTimer(deadline)
-        await wakeup.wait()
+        await wakeups.next()
       }
     }
   }
@@ -224,7 +228,7 @@ final class EngineDriver: Sendable {
       let task = spawn { [self] in
         guard (try? await clock.sleep(deadline)) != nil else { return }
         self.core.withLock { if $0.timer?.deadline == deadline { $0.timer = nil } }
-        wakeup.signal()
+        wakeup.continuation.yield()
       }
       core.timer = (deadline, task)
     }

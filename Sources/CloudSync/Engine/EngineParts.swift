@@ -30,7 +30,9 @@ struct EngineParts {
         let (journal, stored) = try StateJournal.open(store, otherwise: given.bound(to: database))
         state = try stored.bound(to: database)
         self.journal = journal
-        if state != stored { self.journal?.append([.setDatabase(database)], leadingTo: state) }
+        if state.database != stored.database {
+          self.journal?.append([.setDatabase(database)], leadingTo: state)
+        }
       } else {
         state = try given.bound(to: database)
       }
@@ -65,15 +67,11 @@ extension SyncState {
 
 /// The transport of an engine that could not start.
 private struct NoTransport: CloudTransport {
-  private struct Observation: SignalObservation {
-    func stop() {}
-  }
-
   func send(_ call: CloudCall) async throws(CloudError) -> CloudReply {
     throw CloudError(.badContainer, "The sync engine could not start; see its stateStoreError.")
   }
 
   func observeSignals(
     _ listener: @escaping @Sendable (CloudSignal) -> Void
-  ) -> any SignalObservation { Observation() }
+  ) -> any SignalObservation { SignalListeners().add(listener) }
 }

@@ -1,6 +1,6 @@
 extension CKSyncEngine.Event {
   /// Another account, or none, is signed in; pending changes were dropped.
-  public struct AccountChange: Sendable {
+  public struct AccountChange: Sendable, CustomStringConvertible {
     /// The kind of change.
     public enum ChangeType: Sendable, Equatable {
       /// An account signed in; there was none before.
@@ -20,12 +20,10 @@ extension CKSyncEngine.Event {
     public init(changeType: CKSyncEngine.Event.AccountChange.ChangeType) {
       self.changeType = changeType
     }
-  }
-}
 
-extension CKSyncEngine.Event.AccountChange: CustomStringConvertible {
-  /// What it is about.
-  public var description: String {
-    "AccountChange(changeType: \(changeType))"
+    /// What it is about.
+    public var description: String {
+      "AccountChange(changeType: \(changeType))"
+    }
   }
 }

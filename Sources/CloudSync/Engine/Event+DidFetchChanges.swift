@@ -1,6 +1,6 @@
 extension CKSyncEngine.Event {
   /// A fetch ended; it carries no error.
-  public struct DidFetchChanges: Sendable {
+  public struct DidFetchChanges: Sendable, CustomStringConvertible {
     /// The reason and the options of the fetch.
     public let context: CKSyncEngine.FetchChangesContext
 
@@ -10,12 +10,10 @@ extension CKSyncEngine.Event {
     public init(context: CKSyncEngine.FetchChangesContext) {
       self.context = context
     }
-  }
-}
 
-extension CKSyncEngine.Event.DidFetchChanges: CustomStringConvertible {
-  /// What it is about.
-  public var description: String {
-    "DidFetchChanges(context: \(context))"
+    /// What it is about.
+    public var description: String {
+      "DidFetchChanges(context: \(context))"
+    }
   }
 }

@@ -1,6 +1,6 @@
 extension CKSyncEngine.Event {
   /// The fetch of one zone ended.
-  public struct DidFetchRecordZoneChanges: Sendable {
+  public struct DidFetchRecordZoneChanges: Sendable, CustomStringConvertible {
     /// The zone.
     public let zoneID: CKRecordZone.ID
 
@@ -17,13 +17,11 @@ extension CKSyncEngine.Event {
       self.zoneID = zoneID
       self.error = error
     }
-  }
-}
 
-extension CKSyncEngine.Event.DidFetchRecordZoneChanges: CustomStringConvertible {
-  /// A description with the numbers of items.
-  public var description: String {
-    "DidFetchRecordZoneChanges(zoneID: \(zoneID), "
-      + "error: \(error.map(\.description) ?? "none"))"
+    /// A description with the numbers of items.
+    public var description: String {
+      "DidFetchRecordZoneChanges(zoneID: \(zoneID), "
+        + "error: \(error.map(\.description) ?? "none"))"
+    }
   }
 }

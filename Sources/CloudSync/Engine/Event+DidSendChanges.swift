@@ -1,6 +1,6 @@
 extension CKSyncEngine.Event {
   /// A send ended; it carries no error.
-  public struct DidSendChanges: Sendable {
+  public struct DidSendChanges: Sendable, CustomStringConvertible {
     /// The reason and the options of the send.
     public let context: CKSyncEngine.SendChangesContext
 
@@ -10,12 +10,10 @@ extension CKSyncEngine.Event {
     public init(context: CKSyncEngine.SendChangesContext) {
       self.context = context
     }
-  }
-}
 
-extension CKSyncEngine.Event.DidSendChanges: CustomStringConvertible {
-  /// What it is about.
-  public var description: String {
-    "DidSendChanges(context: \(context))"
+    /// What it is about.
+    public var description: String {
+      "DidSendChanges(context: \(context))"
+    }
   }
 }

@@ -1,6 +1,6 @@
 extension CKSyncEngine.Event {
   /// A fetch delivered a page of zone changes.
-  public struct FetchedDatabaseChanges: Sendable {
+  public struct FetchedDatabaseChanges: Sendable, CustomStringConvertible {
     /// Zones that are new or have changes.
     public let modifications: [CKDatabase.DatabaseChange.Modification]
 
@@ -17,13 +17,11 @@ extension CKSyncEngine.Event {
       self.modifications = modifications
       self.deletions = deletions
     }
-  }
-}
 
-extension CKSyncEngine.Event.FetchedDatabaseChanges: CustomStringConvertible {
-  /// A description with the numbers of items.
-  public var description: String {
-    "FetchedDatabaseChanges(modifications: \(modifications.count), "
-      + "deletions: \(deletions.count))"
+    /// A description with the numbers of items.
+    public var description: String {
+      "FetchedDatabaseChanges(modifications: \(modifications.count), "
+        + "deletions: \(deletions.count))"
+    }
   }
 }

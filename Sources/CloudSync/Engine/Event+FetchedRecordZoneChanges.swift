@@ -1,6 +1,6 @@
 extension CKSyncEngine.Event {
   /// A fetch delivered a page of record changes.
-  public struct FetchedRecordZoneChanges: Sendable {
+  public struct FetchedRecordZoneChanges: Sendable, CustomStringConvertible {
     /// New and changed records.
     public let modifications: [CKDatabase.RecordZoneChange.Modification]
 
@@ -17,13 +17,11 @@ extension CKSyncEngine.Event {
       self.modifications = modifications
       self.deletions = deletions
     }
-  }
-}
 
-extension CKSyncEngine.Event.FetchedRecordZoneChanges: CustomStringConvertible {
-  /// A description with the numbers of items.
-  public var description: String {
-    "FetchedRecordZoneChanges(modifications: \(modifications.count), "
-      + "deletions: \(deletions.count))"
+    /// A description with the numbers of items.
+    public var description: String {
+      "FetchedRecordZoneChanges(modifications: \(modifications.count), "
+        + "deletions: \(deletions.count))"
+    }
   }
 }

@@ -5,9 +5,9 @@
 
 extension CKSyncEngine.Event {
   /// The results of a request for zone changes.
-  public struct SentDatabaseChanges: Sendable {
+  public struct SentDatabaseChanges: Sendable, CustomStringConvertible {
     /// A zone that could not be saved, with its error.
-    public struct FailedZoneSave: Sendable {
+    public struct FailedZoneSave: Sendable, CustomStringConvertible {
       /// The zone.
       public let zone: CKRecordZone
       /// The error.
@@ -18,6 +18,9 @@ extension CKSyncEngine.Event {
         self.zone = zone
         self.error = error
       }
+
+      /// The zone and the error.
+      public var description: String { "FailedZoneSave(zone: \(zone.zoneID), error: \(error))" }
     }
 
     /// Zones that were saved.
@@ -45,20 +48,13 @@ extension CKSyncEngine.Event {
       self.deletedZoneIDs = deletedZoneIDs
       self.failedZoneDeletes = failedZoneDeletes
     }
-  }
-}
 
-extension CKSyncEngine.Event.SentDatabaseChanges: CustomStringConvertible {
-  /// A description with the numbers of items.
-  public var description: String {
-    "SentDatabaseChanges(savedZones: \(savedZones.count), "
-      + "failedZoneSaves: \(failedZoneSaves.count), "
-      + "deletedZoneIDs: \(deletedZoneIDs.count), "
-      + "failedZoneDeletes: \(failedZoneDeletes.count))"
+    /// A description with the numbers of items.
+    public var description: String {
+      "SentDatabaseChanges(savedZones: \(savedZones.count), "
+        + "failedZoneSaves: \(failedZoneSaves.count), "
+        + "deletedZoneIDs: \(deletedZoneIDs.count), "
+        + "failedZoneDeletes: \(failedZoneDeletes.count))"
+    }
   }
-}
-
-extension CKSyncEngine.Event.SentDatabaseChanges.FailedZoneSave: CustomStringConvertible {
-  /// The zone and the error.
-  public var description: String { "FailedZoneSave(zone: \(zone.zoneID), error: \(error))" }
 }

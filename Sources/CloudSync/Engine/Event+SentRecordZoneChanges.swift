@@ -5,9 +5,9 @@
 
 extension CKSyncEngine.Event {
   /// The results of a request for record changes.
-  public struct SentRecordZoneChanges: Sendable {
+  public struct SentRecordZoneChanges: Sendable, CustomStringConvertible {
     /// A record that could not be saved, with its error.
-    public struct FailedRecordSave: Sendable {
+    public struct FailedRecordSave: Sendable, CustomStringConvertible {
       /// The record as the delegate supplied it.
       public let record: CKRecord
       /// The error.
@@ -17,6 +17,11 @@ extension CKSyncEngine.Event {
       public init(record: CKRecord, error: CKError) {
         self.record = record
         self.error = error
+      }
+
+      /// The record's ID and the error.
+      public var description: String {
+        "FailedRecordSave(recordID: \(record.recordID), error: \(error))"
       }
     }
 
@@ -45,22 +50,13 @@ extension CKSyncEngine.Event {
       self.deletedRecordIDs = deletedRecordIDs
       self.failedRecordDeletes = failedRecordDeletes
     }
-  }
-}
 
-extension CKSyncEngine.Event.SentRecordZoneChanges: CustomStringConvertible {
-  /// A description with the numbers of items.
-  public var description: String {
-    "SentRecordZoneChanges(savedRecords: \(savedRecords.count), "
-      + "failedRecordSaves: \(failedRecordSaves.count), "
-      + "deletedRecordIDs: \(deletedRecordIDs.count), "
-      + "failedRecordDeletes: \(failedRecordDeletes.count))"
-  }
-}
-
-extension CKSyncEngine.Event.SentRecordZoneChanges.FailedRecordSave: CustomStringConvertible {
-  /// The record's ID and the error.
-  public var description: String {
-    "FailedRecordSave(recordID: \(record.recordID), error: \(error))"
+    /// A description with the numbers of items.
+    public var description: String {
+      "SentRecordZoneChanges(savedRecords: \(savedRecords.count), "
+        + "failedRecordSaves: \(failedRecordSaves.count), "
+        + "deletedRecordIDs: \(deletedRecordIDs.count), "
+        + "failedRecordDeletes: \(failedRecordDeletes.count))"
+    }
   }
 }

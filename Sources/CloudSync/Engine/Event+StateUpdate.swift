@@ -1,6 +1,6 @@
 extension CKSyncEngine.Event {
   /// The engine's state changed; the app stores it.
-  public struct StateUpdate: Sendable {
+  public struct StateUpdate: Sendable, CustomStringConvertible {
     /// The state to create the next engine with.
     public let stateSerialization: CKSyncEngine.State.Serialization
 
@@ -10,10 +10,8 @@ extension CKSyncEngine.Event {
     public init(stateSerialization: CKSyncEngine.State.Serialization) {
       self.stateSerialization = stateSerialization
     }
-  }
-}
 
-extension CKSyncEngine.Event.StateUpdate: CustomStringConvertible {
-  /// The name; the state itself is opaque.
-  public var description: String { "StateUpdate()" }
+    /// The name; the state itself is opaque.
+    public var description: String { "StateUpdate()" }
+  }
 }

@@ -1,6 +1,6 @@
 extension CKSyncEngine.Event {
   /// A fetch begins.
-  public struct WillFetchChanges: Sendable {
+  public struct WillFetchChanges: Sendable, CustomStringConvertible {
     /// The reason and the options of the fetch.
     public let context: CKSyncEngine.FetchChangesContext
 
@@ -10,12 +10,10 @@ extension CKSyncEngine.Event {
     public init(context: CKSyncEngine.FetchChangesContext) {
       self.context = context
     }
-  }
-}
 
-extension CKSyncEngine.Event.WillFetchChanges: CustomStringConvertible {
-  /// What it is about.
-  public var description: String {
-    "WillFetchChanges(context: \(context))"
+    /// What it is about.
+    public var description: String {
+      "WillFetchChanges(context: \(context))"
+    }
   }
 }

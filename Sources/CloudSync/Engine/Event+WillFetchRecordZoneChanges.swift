@@ -1,6 +1,6 @@
 extension CKSyncEngine.Event {
   /// The fetch of one zone begins.
-  public struct WillFetchRecordZoneChanges: Sendable {
+  public struct WillFetchRecordZoneChanges: Sendable, CustomStringConvertible {
     /// The zone.
     public let zoneID: CKRecordZone.ID
 
@@ -19,12 +19,10 @@ extension CKSyncEngine.Event {
       self.zoneID = zoneID
       self.startsOver = startsOver
     }
-  }
-}
 
-extension CKSyncEngine.Event.WillFetchRecordZoneChanges: CustomStringConvertible {
-  /// What it is about.
-  public var description: String {
-    "WillFetchRecordZoneChanges(zoneID: \(zoneID), startsOver: \(startsOver))"
+    /// What it is about.
+    public var description: String {
+      "WillFetchRecordZoneChanges(zoneID: \(zoneID), startsOver: \(startsOver))"
+    }
   }
 }

@@ -1,6 +1,6 @@
 extension CKSyncEngine.Event {
   /// A send begins.
-  public struct WillSendChanges: Sendable {
+  public struct WillSendChanges: Sendable, CustomStringConvertible {
     /// The reason and the options of the send.
     public let context: CKSyncEngine.SendChangesContext
 
@@ -10,12 +10,10 @@ extension CKSyncEngine.Event {
     public init(context: CKSyncEngine.SendChangesContext) {
       self.context = context
     }
-  }
-}
 
-extension CKSyncEngine.Event.WillSendChanges: CustomStringConvertible {
-  /// What it is about.
-  public var description: String {
-    "WillSendChanges(context: \(context))"
+    /// What it is about.
+    public var description: String {
+      "WillSendChanges(context: \(context))"
+    }
   }
 }

@@ -19,7 +19,7 @@ public let CKErrorUserDidResetEncryptedDataKey = "CKUserDidResetEncryptedData"
 ///
 /// Every error that this library throws is a `CKError`, so `catch let error as CKError` and
 /// `catch CKError.zoneNotFound` both work. See CS-104 to CS-109.
-public struct CKError: Error, CustomNSError {
+public struct CKError: Error, CustomNSError, Hashable {
   /// The error code.
   public let code: CKError.Code
 
@@ -80,9 +80,7 @@ public struct CKError: Error, CustomNSError {
     default: nil
     }
   }
-}
 
-extension CKError: Hashable {
   /// Whether code, description, delay and records are equal.
   ///
   /// Not the whole of `userInfo`: hashing an `NSError` inside it is fatal on Linux.

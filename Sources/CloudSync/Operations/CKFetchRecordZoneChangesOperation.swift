@@ -98,9 +98,7 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
       self.fetchRecordZoneChangesCompletionBlock?(error)
     }
   }
-}
 
-extension CKFetchRecordZoneChangesOperation {
   private typealias ZoneEnd = (
     serverChangeToken: CKServerChangeToken, clientChangeTokenData: Data?, moreComing: Bool
   )

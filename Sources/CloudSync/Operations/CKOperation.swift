@@ -145,14 +145,7 @@ open class CKOperation: Operation, @unchecked Sendable {
     didChange(.isFinished)
     didChange(.isExecuting)
   }
-}
 
-/// A property of operations that queues observe.
-private enum ObservedProperty: String {
-  case isExecuting, isFinished
-}
-
-extension CKOperation {
   private func willChange(_ property: ObservedProperty) {
     #if canImport(ObjectiveC)
       // By name: a key path would say `executing` and `finished`, which queues do not observe.
@@ -175,4 +168,9 @@ extension CKOperation {
       }
     #endif
   }
+}
+
+/// A property of operations that queues observe.
+private enum ObservedProperty: String {
+  case isExecuting, isFinished
 }

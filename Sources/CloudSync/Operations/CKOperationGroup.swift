@@ -101,9 +101,7 @@ public final class CKOperationGroup: NSObject, NSSecureCoding, Sendable {
     var values = Values(defaultConfiguration: CKOperation.Configuration())
     let id = ArchivedBytes.decode("CloudSyncOperationGroup", with: coder) { reader in
       let id = try reader.string()
-      values.name = try reader.optional { (reader) throws(ByteFormatError) in
-        try reader.string()
-      }
+      values.name = try reader.optionalString()
       values.quantity = Int(truncatingIfNeeded: try reader.fixed64())
       values.expectedSendSize = try reader.transferSize()
       values.expectedReceiveSize = try reader.transferSize()

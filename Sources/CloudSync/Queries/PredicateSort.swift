@@ -40,16 +40,9 @@ package struct PredicateSort: Hashable, Sendable, Codable {
 extension SystemField {
   /// The field that a name in a predicate or a sort descriptor stands for, in either spelling.
   package init?(fieldName: String) {
-    switch fieldName {
-    case "recordID": self = .recordID
-    case "creationDate": self = .created
-    case "modificationDate": self = .modified
-    case "creatorUserRecordID": self = .createdBy
-    case "lastModifiedUserRecordID": self = .modifiedBy
-    case "parent": self = .parent
-    case "share": self = .share
-    default: self.init(rawValue: fieldName)
-    }
+    let field = SystemField.allCases.first { $0.fieldName == fieldName }
+    guard let field = field ?? SystemField(rawValue: fieldName) else { return nil }
+    self = field
   }
 
   /// The name of the record's property for it.

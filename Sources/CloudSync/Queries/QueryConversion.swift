@@ -120,26 +120,17 @@ struct QueryConversion {
 extension Query.Filter.Comparator {
   /// The comparator that passes exactly what this one does not; absent where a query cannot say it.
   fileprivate var opposite: Self? {
-    switch self {
-    case .equals: .notEquals
-    case .notEquals: .equals
-    case .lessThan: .greaterThanOrEquals
-    case .lessThanOrEquals: .greaterThan
-    case .greaterThan: .lessThanOrEquals
-    case .greaterThanOrEquals: .lessThan
-    case .isIn: .isNotIn
-    case .isNotIn: .isIn
-    case .beginsWith: .notBeginsWith
-    case .notBeginsWith: .beginsWith
-    case .listContains: .notListContains
-    case .notListContains: .listContains
-    case .listContainsAny: .notListContainsAny
-    case .notListContainsAny: .listContainsAny
-    case .listContainsAll: .notListContainsAll
-    case .notListContainsAll: .listContainsAll
-    case .listMemberBeginsWith: .notListMemberBeginsWith
-    case .notListMemberBeginsWith: .listMemberBeginsWith
-    case .near, .containsAllTokens, .containsAnyTokens: nil
+    for (one, other) in Self.opposites {
+      if self == one { return other }
+      if self == other { return one }
     }
+    return nil
   }
+
+  private static let opposites: [(Self, Self)] = [
+    (.equals, .notEquals), (.lessThan, .greaterThanOrEquals), (.lessThanOrEquals, .greaterThan),
+    (.isIn, .isNotIn), (.beginsWith, .notBeginsWith), (.listContains, .notListContains),
+    (.listContainsAny, .notListContainsAny), (.listContainsAll, .notListContainsAll),
+    (.listMemberBeginsWith, .notListMemberBeginsWith),
+  ]
 }

@@ -11,8 +11,13 @@ extension CKRecord {
 
   /// Iterates over the plain fields in the order of their names.
   public func makeIterator() -> CKRecordKeyValueIterator {
-    CKRecordKeyValueIterator(
-      fields: state.withLock { $0.record.fields.filter { !$0.field.isEncrypted } })
+    let (fields, oversized) = state.withLock { ($0.record.fields, $0.oversized) }
+    var values = fields.filter { !$0.field.isEncrypted }.map { ($0.key, $0.field.value.boxed) }
+    if !oversized.isEmpty {
+      values += oversized.filter { !$0.value.isEncrypted }.map { ($0.key, $0.value.boxed) }
+      values.sort { $0.0 < $1.0 }
+    }
+    return CKRecordKeyValueIterator(values: values.makeIterator())
   }
 
   /// The value of an encrypted or plain field.
@@ -109,12 +114,8 @@ extension FieldValue {
 
 /// Iterates over the plain fields of a record, in the order of their names.
 public struct CKRecordKeyValueIterator: IteratorProtocol {
-  private var rest: ArraySlice<Fields.Element>
-
-  fileprivate init(fields: [Fields.Element]) { rest = fields[...] }
+  fileprivate var values: IndexingIterator<[(String, any CKRecordValueProtocol)]>
 
   /// The next field's name and value.
-  public mutating func next() -> (String, any CKRecordValueProtocol)? {
-    rest.popFirst().map { ($0.key, $0.field.value.boxed) }
-  }
+  public mutating func next() -> (String, any CKRecordValueProtocol)? { values.next() }
 }

@@ -5,8 +5,8 @@ import Synchronization
 extension CKRecord {
   /// The request to save this record under `policy`.
   ///
-  /// The changed fields, or with `allKeys` all fields, including the removed ones.
-  /// gone. See CS-107 and CS-112 to CS-116.
+  /// The changed fields, or with `allKeys` all fields, including the removed ones. See CS-107 and
+  /// CS-112 to CS-116.
   package func pendingSave(
     policy: SavePolicy = .ifServerRecordUnchanged
   ) -> RecordSave {

@@ -41,11 +41,7 @@ public class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSett
 
   /// The object for a record from the server: a `CKShare` for a share.
   package static func face(of record: Record) -> CKRecord {
-    let state = State(record: record, base: record.fields)
-    switch record.sharing {
-    case nil: return CKRecord(state: state)
-    case .some: return CKShare(state: state)
-    }
+    record.sharing == nil ? CKRecord(record) : CKShare(record)
   }
 
   /// The share details that a save sends; `nil` for other records.

@@ -13,6 +13,21 @@ public final class CKShare: CKRecord, @unchecked Sendable {
   private struct ParticipantObjects {
     var source: [ShareParticipant] = []
     var people: [CKShareParticipant] = []
+
+    /// Makes objects for `current`, unless there are objects for the same values.
+    mutating func follow(_ current: [ShareParticipant]) {
+      guard source != current else { return }
+      let known = Dictionary(zip(source.map(\.id), people).filter { !$0.0.isEmpty }) { first, _ in
+        first
+      }
+      people = current.map { value in
+        guard let person = known[value.id], person.value == value else {
+          return CKShareParticipant(value)
+        }
+        return person
+      }
+      source = current
+    }
   }
 
   private let participantObjects = Mutex(ParticipantObjects())
@@ -67,12 +82,12 @@ public final class CKShare: CKRecord, @unchecked Sendable {
   public var publicPermission: CKShare.ParticipantPermission {
     get { CKShareParticipantPermission(details.publicPermission) }
     set {
-      guard newValue.value != details.publicPermission else { return }
-      change { details in
+      change { people, details in
+        guard newValue.value != details.publicPermission else { return }
         details.publicPermission = newValue.value
-        details.participants.removeAll { person in
+        people.removeAll { person in
           guard person.role != .owner else { return false }
-          return newValue == .none || person.acceptance != .accepted
+          return newValue == .none || person.acceptanceStatus != .accepted
         }
       }
     }
@@ -82,11 +97,11 @@ public final class CKShare: CKRecord, @unchecked Sendable {
   public var url: URL? { details.url.flatMap { URL(string: $0) } }
 
   /// The participants, the owner first.
-  public var participants: [CKShare.Participant] { people() }
+  public var participants: [CKShare.Participant] { change { people, _ in people } }
 
   /// The owner of the records.
   public var owner: CKShare.Participant {
-    people().first { $0.role == .owner }
+    participants.first { $0.role == .owner }
       ?? CKShareParticipant(
         ShareParticipant(
           id: "", identity: UserIdentity(user: UserID(recordID.zoneID.ownerName)), role: .owner,
@@ -99,22 +114,25 @@ public final class CKShare: CKRecord, @unchecked Sendable {
     guard let id = details.currentParticipant else {
       return details.url == nil ? owner : nil
     }
-    return people().first { $0.participantID == id }
+    return participants.first { $0.participantID == id }
   }
 
   /// Adds a participant, or changes the permission of an existing one.
   ///
   /// A share with a public permission takes no invitations: the call then has no effect.
   public func addParticipant(_ participant: CKShare.Participant) {
-    guard details.publicPermission == .none else { return }
-    let people = people().filter { !$0.isEqual(participant) || $0.role == .owner }
-    if people.contains(where: { $0.isEqual(participant) }) { return }
-    settle(people + [participant])
+    change { people, details in
+      guard details.publicPermission == .none else { return }
+      let isOwner = people.contains { $0.role == .owner && $0.isEqual(participant) }
+      if isOwner { return }
+      people.removeAll { $0.isEqual(participant) }
+      people.append(participant)
+    }
   }
 
   /// Removes a participant from the share.
   public func removeParticipant(_ participant: CKShare.Participant) {
-    settle(people().filter { $0.role == .owner || !$0.isEqual(participant) })
+    change { people, _ in people.removeAll { $0.role != .owner && $0.isEqual(participant) } }
   }
 
   /// Always `nil`: this server has no URLs for a single user.
@@ -122,24 +140,24 @@ public final class CKShare: CKRecord, @unchecked Sendable {
 
   /// Creates a share object with the same contents and the same unsaved changes.
   public override func copy(with zone: NSZone? = nil) -> Any {
-    flush()
+    takeOverChanges()
     return CKShare(state: state.withLock { $0 })
   }
 
   /// Archives the whole share, unsaved changes included.
   public override func encode(with coder: NSCoder) {
-    flush()
+    takeOverChanges()
     super.encode(with: coder)
   }
 
   /// Archives the system fields of the share, including its participants and its URL.
   public override func encodeSystemFields(with coder: NSCoder) {
-    flush()
+    takeOverChanges()
     super.encodeSystemFields(with: coder)
   }
 
   override var sharingToSave: ShareDetails? {
-    flush()
+    takeOverChanges()
     return details
   }
 
@@ -147,48 +165,27 @@ public final class CKShare: CKRecord, @unchecked Sendable {
     state.withLock { $0.record.sharing ?? ShareDetails(root: nil) }
   }
 
-  private func change(_ body: (inout ShareDetails) -> Void) {
-    flush()
+  /// Takes over the app's changes of the participant objects.
+  private func takeOverChanges() { change { _, _ in } }
+
+  /// Calls `body` with the participants and the other details, and keeps what it changes; one
+  /// change at a time.
+  ///
+  /// The participants are objects, which stay the same until the server sends other participants.
+  private func change<Value: Sendable>(
+    _ body: (inout [CKShareParticipant], inout ShareDetails) -> Value
+  ) -> Value {
     state.withLock { state in
       var details = state.record.sharing ?? ShareDetails(root: nil)
-      body(&details)
-      state.record.sharing = details
-    }
-  }
-
-  /// The participants as objects, which stay the same until the server sends other participants.
-  private func people() -> [CKShareParticipant] {
-    let current = details.participants
-    return participantObjects.withLock { participantObjects in
-      if participantObjects.source != current {
-        let known = Dictionary(
-          zip(participantObjects.source.map(\.id), participantObjects.people).filter {
-            !$0.0.isEmpty
-          }
-        ) { first, _ in first }
-        participantObjects.people = current.map { value in
-          guard let person = known[value.id], person.value == value else {
-            return CKShareParticipant(value)
-          }
-          return person
-        }
-        participantObjects.source = current
+      let value = participantObjects.withLock { objects in
+        objects.follow(details.participants)
+        let value = body(&objects.people, &details)
+        details.participants = objects.people.map(\.value)
+        objects.source = details.participants
+        return value
       }
-      return participantObjects.people
+      state.record.sharing = details
+      return value
     }
-  }
-
-  private func settle(_ people: [CKShareParticipant]) {
-    let values = people.map(\.value)
-    participantObjects.withLock { $0 = ParticipantObjects(source: values, people: people) }
-    state.withLock { $0.record.sharing?.participants = values }
-  }
-
-  /// Takes over the app's changes of the participant objects.
-  private func flush() {
-    let people = people()
-    let values = people.map(\.value)
-    participantObjects.withLock { $0.source = values }
-    state.withLock { $0.record.sharing?.participants = values }
   }
 }

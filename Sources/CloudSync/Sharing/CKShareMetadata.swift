@@ -14,9 +14,7 @@ public final class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, Sendabl
   public var containerIdentifier: String { value.container }
 
   /// The share; each access creates an object.
-  public var share: CKShare {
-    CKShare(state: CKRecord.State(record: value.share, base: value.share.fields))
-  }
+  public var share: CKShare { CKShare(value.share) }
 
   /// The ID of the root record; `nil` when a whole zone is shared.
   public var hierarchicalRootRecordID: CKRecord.ID? { value.rootID.map { CKRecordID($0) } }

@@ -35,9 +35,7 @@ struct ShareRequests: Sendable {
     let url = { (metadata: CKShare.Metadata) in metadata.value.share.sharing?.url ?? "" }
     let reply = try await connection.send(.acceptShares(metadatas.map(url)), to: .shared)
     guard case .sharesAccepted(let items) = reply else { throw .misplaced(reply) }
-    return ItemResults(items, for: metadatas, by: url) { _, record in
-      CKShare(state: CKRecord.State(record: record, base: record.fields))
-    }
+    return ItemResults(items, for: metadatas, by: url) { CKShare($1) }
   }
 
   /// Finds users, as participants who can be invited.

@@ -2,7 +2,9 @@ import Disk
 public import Foundation
 
 /// The reason why a state file could not be used; its bytes are unchanged.
-public struct FileStateStoreError: Error, Hashable, Sendable {
+public struct FileStateStoreError: Error, Hashable, Sendable, LocalizedError,
+  CustomStringConvertible
+{
   /// The kinds of errors.
   public struct Code: Hashable, Sendable {
     private let rawValue: UInt8
@@ -37,9 +39,7 @@ public struct FileStateStoreError: Error, Hashable, Sendable {
     FileStateStoreError(
       .system, "Could not \(doing) the state file \(path): \(error). Check disk and rights.")
   }
-}
 
-extension FileStateStoreError: LocalizedError, CustomStringConvertible {
   /// The message.
   public var errorDescription: String? { message }
 

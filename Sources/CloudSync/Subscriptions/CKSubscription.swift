@@ -119,9 +119,7 @@ public class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
       State(
         value: value, notificationInfo: value.notificationInfo.map { CKNotificationInfo($0) }))
   }
-}
 
-extension CKSubscription {
   /// The subscription with the query of its predicate.
   ///
   /// - Throws: `invalidArguments` for a predicate that CloudKit does not support.

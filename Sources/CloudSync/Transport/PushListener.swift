@@ -13,8 +13,6 @@ final class PushListener: Sendable {
   }
 
   private struct State {
-    var listeners: [(id: Int, call: @Sendable (CloudSignal) -> Void)] = []
-    var nextListener = 0
     var sources: [PushSource] = []
     var polls: [PushSource: Task<Void, Never>] = [:]
     var isStopped = false
@@ -24,6 +22,7 @@ final class PushListener: Sendable {
   private let clock: any Clock<Duration>
   private let taskExecutor: (any TaskExecutor)?
   private let state = Mutex(State())
+  private let listeners = SignalListeners()
 
   init(
     _ session: WebServicesSession, clock: any Clock<Duration>, taskExecutor: (any TaskExecutor)?
@@ -34,18 +33,8 @@ final class PushListener: Sendable {
   }
 
   func add(_ listener: @escaping @Sendable (CloudSignal) -> Void) -> any SignalObservation {
-    let id = state.withLock { state in
-      state.nextListener += 1
-      state.listeners.append((state.nextListener, listener))
-      return state.nextListener
-    }
-    updatePolling()
-    return Observation(listener: self, id: id)
-  }
-
-  fileprivate func remove(_ id: Int) {
-    state.withLock { state in state.listeners.removeAll { $0.id == id } }
-    updatePolling()
+    defer { updatePolling() }
+    return listeners.add(listener) { [weak self] in self?.updatePolling() }
   }
 
   /// Registers the container of a call as a source of pushes.
@@ -66,32 +55,28 @@ final class PushListener: Sendable {
       return state.polls
     }
     for poll in polls.values { poll.cancel() }
-    notify(.accountChanged)
+    listeners.notify(.accountChanged)
     updatePolling()
   }
 
   /// Notifies the listeners that the server can be reached again.
-  func networkReturned() { notify(.networkReturned) }
+  func networkReturned() { listeners.notify(.networkReturned) }
 
   func stop() {
+    listeners.removeAll()
     let polls = state.withLock { state in
       state.isStopped = true
-      state.listeners = []
       defer { state.polls = [:] }
       return state.polls
     }
     for poll in polls.values { poll.cancel() }
   }
 
-  private func notify(_ signal: CloudSignal) {
-    for listener in state.withLock({ $0.listeners }) { listener.call(signal) }
-  }
-
   /// Polls each container while there are listeners and an account can be signed in.
   private func updatePolling() {
     let canWait = session.canSignIn
     let ended = state.withLock { state -> [Task<Void, Never>] in
-      guard !state.isStopped, canWait, !state.listeners.isEmpty else {
+      guard !state.isStopped, canWait, !listeners.isEmpty else {
         defer { state.polls = [:] }
         return Array(state.polls.values)
       }
@@ -127,7 +112,7 @@ final class PushListener: Sendable {
         address = nil
         if error.code == .operationCancelled || Task.isCancelled { return }
         if error.code == .notAuthenticated {
-          notify(.accountChanged)
+          listeners.notify(.accountChanged)
           return
         }
         try? await clock.sleep(for: error.wait ?? .seconds(pause))
@@ -166,31 +151,16 @@ final class PushListener: Sendable {
     guard let json = try? JSON(parsing: answer.body),
       let push = try session.notation(call(source)).push(json)
     else { throw CloudError(.internalError, "a push cannot be decoded") }
-    notify(.push(push))
+    listeners.notify(.push(push))
   }
 
   /// Reports a possible change in each database that has pushes.
   private func reportPossibleGap(_ source: PushSource) {
     for scope in [DatabaseScope.private, .shared] {
-      notify(
+      listeners.notify(
         .push(
           CloudPush(
             container: source.container, database: scope, subscription: SubscriptionID(""))))
     }
   }
-}
-
-/// The registration of one listener.
-private final class Observation: SignalObservation {
-  private let listener: PushListener
-  private let id: Int
-
-  init(listener: PushListener, id: Int) {
-    self.listener = listener
-    self.id = id
-  }
-
-  deinit { stop() }
-
-  func stop() { listener.remove(id) }
 }

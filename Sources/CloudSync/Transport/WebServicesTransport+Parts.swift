@@ -21,7 +21,7 @@ extension WebServicesTransport {
   ) async throws(CloudError) -> CloudReply {
     try refuse(itemCount: request.ids.count)
     var results: [RecordID: ItemResult<RecordID, Record>] = [:]
-    for zone in WebServicesTransport.zones(request.ids) {
+    for zone in request.ids.map(\.zone).withoutRepetitions {
       var part = request
       part.ids = request.ids.filter { $0.zone == zone }
       var call = call
@@ -42,7 +42,7 @@ extension WebServicesTransport {
     try refuse(itemCount: request.save.count + request.delete.count)
     var saved: [RecordID: ItemResult<RecordID, Record>] = [:]
     var deleted: [RecordID: ItemResult<RecordID, Done>] = [:]
-    let zones = WebServicesTransport.zones(request.save.map(\.id) + request.delete)
+    let zones = (request.save.map(\.id) + request.delete).map(\.zone).withoutRepetitions
     for (index, zone) in zones.enumerated() {
       var part = request
       part.save = request.save.filter { $0.id.zone == zone }
@@ -88,13 +88,6 @@ extension WebServicesTransport {
       error.serverRecord = record
       return ItemResult(id: result.id, .failure(error))
     }
-  }
-
-  /// The zones of records, each once, in the order they are first named.
-  private static func zones(_ ids: [RecordID]) -> [ZoneID] {
-    var zones: [ZoneID] = []
-    for id in ids where !zones.contains(id.zone) { zones.append(id.zone) }
-    return zones
   }
 }
 

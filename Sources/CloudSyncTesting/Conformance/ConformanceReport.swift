@@ -84,20 +84,11 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
   }
 
   private mutating func add(_ observation: ConformanceTrial.Observation, in scenario: String) {
-    if observation.defect.needsAddition {
-      ConformanceReport.add(observation, in: scenario, to: &advice)
+    let list = observation.defect.needsAddition ? \Self.advice : \Self.findings
+    if let place = self[keyPath: list].firstIndex(where: { $0.defect == observation.defect }) {
+      self[keyPath: list][place].details.append(observation.detail)
     } else {
-      ConformanceReport.add(observation, in: scenario, to: &findings)
-    }
-  }
-
-  private static func add(
-    _ observation: ConformanceTrial.Observation, in scenario: String, to list: inout [Finding]
-  ) {
-    if let place = list.firstIndex(where: { $0.defect == observation.defect }) {
-      list[place].details.append(observation.detail)
-    } else {
-      list.append(
+      self[keyPath: list].append(
         Finding(
           defect: observation.defect, details: [observation.detail], scenario: scenario))
     }

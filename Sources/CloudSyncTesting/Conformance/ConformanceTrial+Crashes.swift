@@ -3,9 +3,8 @@ import CloudSync
 extension ConformanceTrial {
   /// A short story in which the app crashes once, or never.
   func crash(at step: Int?) async throws {
-    let cloud = SimulatedCloud()
-    let device = try await device("first", in: cloud)
-    let other = try await self.device("second", in: cloud)
+    let device = try await device("first")
+    let other = try await self.device("second")
     try await other.write("1", as: "made elsewhere")
     try await other.settle()
     device.plan(crashAt: step)
@@ -31,7 +30,7 @@ extension ConformanceTrial {
     let expected = [
       "a": suite.canEdit ? "2" : "1", "b": "1", "made elsewhere": "1", "made later": "1",
     ]
-    for seen in [try await device.items(), try await witness(in: cloud)] {
+    for seen in [try await device.items(), try await witness()] {
       guard let difference = difference(seen, from: expected) else { continue }
       var kept = seen
       kept["deleted here"] = nil

@@ -3,8 +3,7 @@ import LoopbackServer
 
 extension ConformanceTrial {
   func removedZone(_ reason: CKDatabase.DatabaseChange.Deletion.Reason) async throws {
-    let cloud = SimulatedCloud()
-    let device = try await device("first", in: cloud)
+    let device = try await device("first")
     try await device.write("1", as: "old")
     try await device.settle()
     try cloud.removeZone(suite.zone, of: "alice", reason: reason)
@@ -12,21 +11,20 @@ extension ConformanceTrial {
     if try await device.items()["old"] != nil {
       report(.removedZoneKeepsData, "zone \(reason): still there: old")
     }
-    if try await witness(in: cloud)["old"] != nil {
+    if try await witness()["old"] != nil {
       report(.removedZoneUploadedAgain, "zone \(reason): on the server again: old")
     }
     try await device.write("1", as: "new")
     try await device.settle()
     try await device.relaunch()
     try await device.settle()
-    if try await witness(in: cloud)["new"] == nil {
+    if try await witness()["new"] == nil {
       report(.zoneNotMadeAgain, "zone \(reason), then a new item: lost new")
     }
   }
 
   func encryptedDataReset() async throws {
-    let cloud = SimulatedCloud()
-    let device = try await device("first", in: cloud)
+    let device = try await device("first")
     try await device.write("1", as: "sent")
     try await device.settle()
     try await device.write("1", as: "unsent")
@@ -37,9 +35,8 @@ extension ConformanceTrial {
   }
 
   func expiredTokens(forgettingDeletions forgets: Bool) async throws {
-    let cloud = SimulatedCloud()
-    let device = try await device("first", in: cloud)
-    let other = try await self.device("second", in: cloud)
+    let device = try await device("first")
+    let other = try await self.device("second")
     try await device.write("1", as: "stays")
     if suite.canDelete { try await device.write("1", as: "deleted elsewhere") }
     try await device.settle()
@@ -52,7 +49,7 @@ extension ConformanceTrial {
     try await device.settle()
     try await device.settle()
     let expected = ["stays": "1", "made elsewhere": "1", "unsent": "1"]
-    for seen in [try await witness(in: cloud), try await device.items()] {
+    for seen in [try await witness(), try await device.items()] {
       guard let difference = difference(seen, from: expected) else { continue }
       var kept = seen
       kept["deleted elsewhere"] = nil
@@ -65,8 +62,7 @@ extension ConformanceTrial {
   }
 
   func accountSwitch(signsOut: Bool) async throws {
-    let cloud = SimulatedCloud()
-    let device = try await device("first", in: cloud)
+    let device = try await device("first")
     let how = signsOut ? "alice signed out, bob signed in" : "bob took alice's place"
     try await device.write("1", as: "sent")
     try await device.settle()
@@ -82,7 +78,7 @@ extension ConformanceTrial {
       report(
         .accountSwitchKeepsData, "\(how): still there: \(left.joined(separator: ", "))")
     }
-    let stolen = try await witness(in: cloud, account: "bob").keys.sorted()
+    let stolen = try await witness(account: "bob").keys.sorted()
     if !stolen.isEmpty {
       report(
         .accountSwitchUploadsData,
@@ -96,8 +92,7 @@ extension ConformanceTrial {
   }
 
   func firstSignIn() async throws {
-    let cloud = SimulatedCloud()
-    let device = try await device("first", in: cloud, account: nil)
+    let device = try await device("first", account: nil)
     try await device.write("1", as: "early")
     try await device.sync()
     device.link.signIn(as: "alice")

@@ -3,9 +3,8 @@ import LoopbackServer
 
 extension ConformanceTrial {
   func goodDay() async throws {
-    let cloud = SimulatedCloud()
-    let first = try await device("first", in: cloud)
-    let second = try await device("second", in: cloud)
+    let first = try await device("first")
+    let second = try await device("second")
     var expected = ["a": "1", "b": "1", "c": "1"]
     for name in expected.keys.sorted() { try await first.write("1", as: name) }
     try await first.settle()
@@ -23,7 +22,7 @@ extension ConformanceTrial {
     }
     try await second.settle()
     try await first.settle()
-    let (server, seen) = (try await witness(in: cloud), try await first.items())
+    let (server, seen) = (try await witness(), try await first.items())
     for (place, view) in [("a new device", server), ("the first device", seen)] {
       guard let difference = difference(view, from: expected) else { continue }
       var kept = view
@@ -36,8 +35,7 @@ extension ConformanceTrial {
   }
 
   func changeDuringSend(deletes: Bool) async throws {
-    let cloud = SimulatedCloud()
-    let device = try await device("first", in: cloud)
+    let device = try await device("first")
     try await device.write("0", as: "bystander")
     try await device.settle()
     try await device.write("1", as: "x")
@@ -52,7 +50,7 @@ extension ConformanceTrial {
     try await device.settle()
     var expected = ["bystander": "0"]
     if !deletes { expected["x"] = "2" }
-    for seen in [try await device.items(), try await witness(in: cloud)] {
+    for seen in [try await device.items(), try await witness()] {
       guard let difference = difference(seen, from: expected) else { continue }
       return report(
         .changeDuringSendLost,
@@ -70,8 +68,7 @@ extension ConformanceTrial {
     ].map { ($0, .otherFailuresIgnored) }
 
   func refusedSave(_ code: CKError.Code, _ defect: DelegateDefect) async throws {
-    let cloud = SimulatedCloud()
-    let device = try await device("first", in: cloud)
+    let device = try await device("first")
     try await device.write("1", as: "before")
     try await device.settle()
     try await device.write("1", as: "x")
@@ -87,8 +84,7 @@ extension ConformanceTrial {
   ]
 
   func refusedDeletion(_ code: CKError.Code) async throws {
-    let cloud = SimulatedCloud()
-    let device = try await device("first", in: cloud)
+    let device = try await device("first")
     try await device.write("1", as: "stays")
     try await device.write("1", as: "x")
     try await device.settle()
@@ -99,8 +95,7 @@ extension ConformanceTrial {
   }
 
   func fullStorage() async throws {
-    let cloud = SimulatedCloud()
-    let device = try await device("first", in: cloud)
+    let device = try await device("first")
     try await device.write("1", as: "before")
     try await device.settle()
     try cloud.setQuota(0, of: "alice")
@@ -115,8 +110,7 @@ extension ConformanceTrial {
   }
 
   func lostAnswers() async throws {
-    let cloud = SimulatedCloud()
-    let device = try await device("first", in: cloud)
+    let device = try await device("first")
     try await device.write("1", as: "a")
     if suite.canDelete { try await device.write("1", as: "b") }
     try await device.settle()

@@ -4,8 +4,7 @@ import LoopbackServer
 extension ConformanceTrial {
   /// The server refuses to make the zone, so that the first saves fail with `zoneNotFound`.
   func refusedZone() async throws {
-    let cloud = SimulatedCloud()
-    let device = try await device("first", in: cloud)
+    let device = try await device("first")
     cloud.fail(with: .serverRejectedRequest, of: .modifyZones, from: "first")
     try await device.write("1", as: "x")
     try await expect(
@@ -14,19 +13,18 @@ extension ConformanceTrial {
 
   /// The zone is removed between the fetch and the send of a device.
   func zoneRemovedBeforeSend() async throws {
-    let cloud = SimulatedCloud()
-    let device = try await device("first", in: cloud)
+    let device = try await device("first")
     try await device.write("1", as: "old")
     try await device.settle()
     try await device.write("1", as: "x")
     let zone = suite.zone
     cloud.server.controls.runAfterCommit(
       in: RequestScope(kind: .fetchDatabaseChanges, device: "first")
-    ) { _ in try? cloud.removeZone(zone, of: "alice") }
+    ) { [cloud] _ in try? cloud.removeZone(zone, of: "alice") }
     try await device.settle()
     try await device.settle()
     let what = "the zone was removed before a send"
-    let server = try await witness(in: cloud)
+    let server = try await witness()
     let seen = try await device.items()
     if let difference = difference(seen, from: server) {
       // A zone that the app itself made again is not reported as removed.
@@ -37,15 +35,14 @@ extension ConformanceTrial {
     }
     try await device.write("1", as: "new")
     try await device.settle()
-    if try await witness(in: cloud)["new"] == nil {
+    if try await witness()["new"] == nil {
       report(.zoneRemovalStopsSync, "\(what), then a new item: lost new")
     }
   }
 
   /// A device without unsent changes launches again: it must go on from its saved state.
   func relaunchAfterSync() async throws {
-    let cloud = SimulatedCloud()
-    let device = try await device("first", in: cloud)
+    let device = try await device("first")
     try await device.write("1", as: "a")
     try await device.settle()
     try await device.relaunch()
@@ -60,8 +57,7 @@ extension ConformanceTrial {
 
   /// A device is offline when its user makes changes, and launches again before it is online.
   func relaunchWithUnsentChanges() async throws {
-    let cloud = SimulatedCloud()
-    let device = try await device("first", in: cloud)
+    let device = try await device("first")
     try await device.write("1", as: "a")
     if suite.canDelete { try await device.write("1", as: "deleted") }
     try await device.settle()
@@ -73,7 +69,7 @@ extension ConformanceTrial {
     device.link.isOnline = true
     try await device.settle()
     let expected = ["a": "1", "b": "1"]
-    for seen in [try await device.items(), try await witness(in: cloud)] {
+    for seen in [try await device.items(), try await witness()] {
       guard let difference = difference(seen, from: expected) else { continue }
       return report(
         device.fetchedFromBeginning ? .stateNeverSaved : .crashLosesEdits,

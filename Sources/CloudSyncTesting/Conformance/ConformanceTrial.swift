@@ -1,7 +1,7 @@
 import CloudSync
 import Synchronization
 
-/// One scenario of the suite in progress: its clouds, its devices and its findings.
+/// One scenario of the suite in progress: its cloud, its devices and its findings.
 final class ConformanceTrial: Sendable {
   /// A defect that the scenario showed, with a description of the actions and the lost data.
   struct Observation: Sendable {
@@ -10,6 +10,8 @@ final class ConformanceTrial: Sendable {
   }
 
   let suite: DelegateConformance
+  /// The cloud of all devices, unless a scenario compares several clouds.
+  let cloud = SimulatedCloud()
   let executor = SerialTaskExecutor()
   private let observed = Mutex<[Observation]>([])
   private let witnessCount = Mutex(0)
@@ -39,17 +41,17 @@ final class ConformanceTrial: Sendable {
   }
 
   func device(
-    _ name: String, in cloud: SimulatedCloud, account: String? = "alice"
+    _ name: String, in cloud: SimulatedCloud? = nil, account: String? = "alice"
   ) async throws -> TestedDevice {
     let device = try await TestedDevice(
-      name, in: cloud, account: account, executor: executor, launchApp: suite.launch)
+      name, in: cloud ?? self.cloud, account: account, executor: executor, launchApp: suite.launch)
     await executor.settle()
     return device
   }
 
   /// The items visible on a new device.
   func witness(
-    in cloud: SimulatedCloud, account: String = "alice"
+    in cloud: SimulatedCloud? = nil, account: String = "alice"
   ) async throws -> [String: String] {
     let number = witnessCount.withLock { count in
       count += 1
@@ -79,13 +81,13 @@ final class ConformanceTrial: Sendable {
     _ what: String
   ) async throws {
     try await device.settle()
-    let early = try await witness(in: device.cloud)
+    let early = try await witness()
     try await device.relaunch()
     try await device.settle()
     let views = [
       ("before the next launch, on the server", early),
       ("on the device", try await device.items()),
-      ("on the server", try await witness(in: device.cloud)),
+      ("on the server", try await witness()),
     ]
     for (place, seen) in views {
       guard let difference = difference(seen, from: expected) else { continue }

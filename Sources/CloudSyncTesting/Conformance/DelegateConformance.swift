@@ -9,7 +9,7 @@ public import CloudSync
 ///
 /// Each case has its own cloud and initially empty devices. The final content of the server is
 /// examined through a new device. No case waits for real time.
-public struct DelegateConformance: Sendable {
+public struct DelegateConformance: Sendable, CustomStringConvertible {
   /// The name of the app in the report.
   public let name: String
 
@@ -150,6 +150,9 @@ public struct DelegateConformance: Sendable {
     }
     return ScenarioOutcome(observations: trial.observations, stepCount: trial.stepCount)
   }
+
+  /// The app's name.
+  public var description: String { name }
 }
 
 /// The findings of one scenario.
@@ -157,9 +160,4 @@ struct ScenarioOutcome: Sendable {
   var observations: [ConformanceTrial.Observation]
   /// The number of steps at which the app could have crashed.
   var stepCount: Int
-}
-
-extension DelegateConformance: CustomStringConvertible {
-  /// The app's name.
-  public var description: String { name }
 }

@@ -29,8 +29,15 @@ final class SerialTaskExecutor: TaskExecutor {
     }
   }
 
-  /// Suspends until no task of the executor is ready to run; call it from one of its tasks.
+  /// Suspends until no task of the executor is ready to run or running; a task that calls it does
+  /// not count.
   func settle() async {
-    await withCheckedContinuation { waiter in contents.withLock { $0.waiters.append(waiter) } }
+    await withCheckedContinuation { waiter in
+      let isSettled = contents.withLock { contents in
+        if contents.jobCount > 0 { contents.waiters.append(waiter) }
+        return contents.jobCount == 0
+      }
+      if isSettled { waiter.resume() }
+    }
   }
 }

@@ -176,8 +176,8 @@ extension LaunchStep {
     switch self {
     case .beforeCallback(let name): "before \(name) was delivered"
     case .afterCallback(let name): "after \(name) was delivered"
-    case .beforeRequest(let request): "before \(RequestKind(request).rawValue) left"
-    case .beforeAnswer(let request): "before the answer to \(RequestKind(request).rawValue)"
+    case .beforeRequest(let request): "before \(request.name) left"
+    case .beforeAnswer(let request): "before the answer to \(request.name)"
     }
   }
 }

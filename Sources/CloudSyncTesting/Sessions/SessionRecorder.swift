@@ -75,19 +75,20 @@ public final class SessionRecorder: CloudTransport {
   public func observeSignals(
     _ listener: @escaping @Sendable (CloudSignal) -> Void
   ) -> any SignalObservation {
-    let isFirst = hasListener.withLock { hasListener in
-      defer { hasListener = true }
-      return !hasListener
+    let observation = listeners.add(listener)
+    // One observation for all listeners, from the first one on.
+    self.observation.withLock { observation in
+      if observation == nil { observation = base.observeSignals { [weak self] in self?.note($0) } }
     }
-    return base.observeSignals { [weak self] signal in
-      if isFirst { self?.note(signal) }
-      listener(signal)
-    }
+    return observation
   }
 
-  private let hasListener = Mutex(false)
+  private let listeners = SignalListeners()
+  private let observation = Mutex<(any SignalObservation)?>(nil)
 
   private func note(_ signal: CloudSignal) {
+    guard !listeners.isEmpty else { return }
+    defer { listeners.notify(signal) }
     contents.withLock { contents in
       switch signal {
       case .push(let push): contents.write(SessionLine(push: push))

@@ -32,8 +32,6 @@ public final class SessionReplay: CloudTransport {
   private struct Contents {
     var exchanges: [Exchange] = []
     var signals: [(place: Int, signal: CloudSignal)] = []
-    var listeners: [Int: @Sendable (CloudSignal) -> Void] = [:]
-    var lastListener = 0
     var difference: SessionError?
 
     var user: Result<CloudReply, CloudError>?
@@ -66,7 +64,6 @@ public final class SessionReplay: CloudTransport {
 
     /// Removes the signals whose preceding calls have all been made.
     mutating func takeDueSignals() -> [CloudSignal] {
-      guard !listeners.isEmpty else { return [] }
       let open = exchanges.first { !$0.isServed }.map { min($0.sentAt, $0.answeredAt) } ?? .max
       defer { signals.removeAll { $0.place < open } }
       return signals.filter { $0.place < open }.map(\.signal)
@@ -74,6 +71,7 @@ public final class SessionReplay: CloudTransport {
   }
 
   private let contents: Mutex<Contents>
+  private let listeners = SignalListeners()
 
   /// Opens a recorded session.
   ///
@@ -119,13 +117,14 @@ public final class SessionReplay: CloudTransport {
   ///
   /// - Throws: the recorded error; `internalError` when the call differs from the session.
   public func send(_ call: CloudCall) async throws(CloudError) -> CloudReply {
-    let (answer, signals, listeners) = contents.withLock { contents in
-      let answer = SessionReplay.answer(to: call, &contents)
-      let signals = contents.takeDueSignals()
-      return (answer, signals, contents.listeners.sorted { $0.key < $1.key }.map(\.value))
-    }
-    for signal in signals { for listener in listeners { listener(signal) } }
+    let answer = contents.withLock { SessionReplay.answer(to: call, &$0) }
+    notifyDueSignals()
     return try answer.get()
+  }
+
+  private func notifyDueSignals() {
+    guard !listeners.isEmpty else { return }
+    for signal in contents.withLock({ $0.takeDueSignals() }) { listeners.notify(signal) }
   }
 
   private static func answer(
@@ -188,27 +187,10 @@ public final class SessionReplay: CloudTransport {
   public func observeSignals(
     _ listener: @escaping @Sendable (CloudSignal) -> Void
   ) -> any SignalObservation {
-    let (id, due) = contents.withLock { contents in
-      contents.lastListener += 1
-      contents.listeners[contents.lastListener] = listener
-      return (contents.lastListener, contents.takeDueSignals())
-    }
-    for signal in due { listener(signal) }
-    return ReplayObservation { [weak self] in
-      self?.contents.withLock { contents in contents.listeners[id] = nil }
-    }
+    let observation = listeners.add(listener)
+    notifyDueSignals()
+    return observation
   }
-}
-
-/// The registration of one listener.
-private final class ReplayObservation: SignalObservation {
-  private let end: @Sendable () -> Void
-
-  init(_ end: @escaping @Sendable () -> Void) { self.end = end }
-
-  deinit { end() }
-
-  func stop() { end() }
 }
 
 extension CloudCall {

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Its description is the difference, so a test that throws it, in Swift Testing or in XCTest,
 /// shows the changed lines.
-public struct SnapshotMismatch: Error, Hashable, Sendable, CustomStringConvertible {
+public struct SnapshotMismatch: Error, Hashable, Sendable, CustomStringConvertible, LocalizedError {
   /// The difference, line by line, and how to record the snapshot again.
   public let message: String
 
@@ -17,9 +17,7 @@ public struct SnapshotMismatch: Error, Hashable, Sendable, CustomStringConvertib
 
   /// The place of the assertion and the message.
   public var description: String { "\(filePath):\(line): \(message)" }
-}
 
-extension SnapshotMismatch: LocalizedError {
   /// The description.
   public var errorDescription: String? { description }
 }

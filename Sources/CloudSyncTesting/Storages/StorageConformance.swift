@@ -29,7 +29,7 @@ public import CloudMachine
 ///   runs, the other reads outside of transactions, and must return without waiting.
 ///
 /// The suite can't end a process or cut a connection; test that in the storage's own way.
-public struct StorageConformance: Sendable {
+public struct StorageConformance: Sendable, CustomStringConvertible {
   /// Opens the data of one check.
   ///
   /// The argument is the identity of new data; existing data keep theirs.
@@ -117,9 +117,7 @@ public struct StorageConformance: Sendable {
       throw ConformanceFailure(description: failures.joined(separator: "\n"))
     }
   }
-}
 
-extension StorageConformance: CustomStringConvertible {
   /// The name of the storage.
   public var description: String { name }
 }

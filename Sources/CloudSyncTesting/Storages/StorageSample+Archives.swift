@@ -8,11 +8,8 @@ extension StorageSample {
     StorageCheck(
       "an archive reads every record and tombstone by the bytes of the name", "B [_] a b"
     ) { storage in
-      try storage.commit([
-        .putRecord(row("b", 1), in: alice), .putRecord(row("a", 2), in: alice),
-        .putRecord(row("B", 3), in: alice), .putRecord(tombstone("_", 4), in: alice),
-        .putRecord(row("c", 5, in: zoneB), in: alice),
-      ])
+      try storage.put(
+        row("b", 1), row("a", 2), row("B", 3), tombstone("_", 4), row("c", 5, in: zoneB))
       var found: [RecordRow] = []
       try storage.forEachRecord(of: zoneA, in: alice) { found.append($0) }
       return names(found)

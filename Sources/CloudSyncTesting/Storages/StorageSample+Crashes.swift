@@ -78,16 +78,16 @@ extension StorageSample {
     },
     StorageCheck("when a nested transaction throws, the outer one is undone and throws", "true a") {
       storage in
-      try storage.commit([.putRecord(row("a", 1), in: alice)])
+      try storage.put(row("a", 1))
       var hasThrown = false
       do {
         try repeating(storage) {
-          try storage.commit([.putRecord(row("b", 2), in: alice)])
+          try storage.put(row("b", 2))
           try? storage.transaction {
-            try storage.commit([.putRecord(row("c", 3), in: alice)])
+            try storage.put(row("c", 3))
             throw Stop()
           }
-          try storage.commit([.putRecord(row("d", 4), in: alice)])
+          try storage.put(row("d", 4))
         }
       } catch { hasThrown = true }
       return try "\(hasThrown) \(changes(storage))"

@@ -74,22 +74,22 @@ extension StorageSample {
       }
       try put("deleted")
       var found = try state("deleted")
-      try storage.commit([.putRecord(tombstone("h1", 3), in: alice)])
+      try storage.put(tombstone("h1", 3))
       found += try state("deleted")
-      try storage.commit([.putRecord(tombstone("h2", 4), in: alice)])
+      try storage.put(tombstone("h2", 4))
       found += try state("deleted") + " "
       try put("replaced")
-      try storage.commit([.putRecord(holder("h1", 5, ["x"]), in: alice)])
+      try storage.put(holder("h1", 5, ["x"]))
       found += try state("replaced")
-      try storage.commit([.putRecord(holder("h2", 6, ["x"]), in: alice)])
+      try storage.put(holder("h2", 6, ["x"]))
       found += try state("replaced") + " "
       try put("zone")
       found += try state("zone")
       try storage.commit([.removeRecords(of: zoneA, in: alice)])
       found += try state("zone") + " "
       try put("again")
-      try storage.commit([.putRecord(holder("h1", 7, ["again"]), in: alice)])
-      try storage.commit([.putRecord(tombstone("h2", 8), in: alice)])
+      try storage.put(holder("h1", 7, ["again"]))
+      try storage.put(tombstone("h2", 8))
       found += try state("again")
       do {
         try repeating(storage) {

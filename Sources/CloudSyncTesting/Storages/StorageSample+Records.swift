@@ -8,15 +8,15 @@ extension StorageSample {
     StorageCheck("a share refers to its root", "S:deleteSelf") { storage in
       var share = row("S", 1)
       share.record?.sharing = ShareDetails(root: RecordID(name: "r", zone: zoneA))
-      try storage.commit([.putRecord(share, in: alice)])
+      try storage.put(share)
       return try links(storage, to: "r")
     },
     StorageCheck("a changed record is listed once, at its latest change", "b a|a|b [a]") {
       storage in
-      try storage.commit([.putRecord(row("a", 1), in: alice), .putRecord(row("b", 2), in: alice)])
-      try storage.commit([.putRecord(row("a", 3), in: alice)])
+      try storage.put(row("a", 1), row("b", 2))
+      try storage.put(row("a", 3))
       let first = try "\(changes(storage))|\(changes(storage, after: 2))"
-      try storage.commit([.putRecord(tombstone("a", 4), in: alice)])
+      try storage.put(tombstone("a", 4))
       return try "\(first)|\(changes(storage))"
     },
     StorageCheck("a page ends at the limit, and the next begins after its last number", "a b|c d|e")
@@ -31,11 +31,8 @@ extension StorageSample {
     },
     StorageCheck("the latest changes come newest first, below a number", "d [b] a|a|a c|3 2 0") {
       storage in
-      try storage.commit([
-        .putRecord(row("a", 2), in: alice), .putRecord(tombstone("b", 3), in: alice),
-        .putRecord(row("c", 1), in: alice), .putRecord(row("d", 4), in: alice),
-        .putRecord(row("e", 5, in: zoneB), in: alice),
-      ])
+      try storage.put(
+        row("a", 2), tombstone("b", 3), row("c", 1), row("d", 4), row("e", 5, in: zoneB))
       let pages = try [(UInt64(Int64.max), 3), (3, 1), (3, 9)].map { before, limit in
         names(
           try storage.latestRecordChanges(of: zoneA, in: alice, before: before, limit: limit))
@@ -57,12 +54,12 @@ extension StorageSample {
       "links follow their record: set, changed, deleted", "x:parent x:deleteSelf|x:parent||"
     ) {
       storage in
-      try storage.commit([.putRecord(row("x", 1, parent: "p", owner: "p"), in: alice)])
+      try storage.put(row("x", 1, parent: "p", owner: "p"))
       let first = try links(storage, to: "p")
-      try storage.commit([.putRecord(row("x", 2, parent: "q"), in: alice)])
+      try storage.put(row("x", 2, parent: "q"))
       let second = try links(storage, to: "q")
       let third = try links(storage, to: "p")
-      try storage.commit([.putRecord(tombstone("x", 3), in: alice)])
+      try storage.put(tombstone("x", 3))
       return try "\(first)|\(second)|\(third)|\(links(storage, to: "q"))"
     },
     StorageCheck("the records of a zone are removed with their links, others are not", "||b|") {
@@ -77,11 +74,9 @@ extension StorageSample {
     },
     StorageCheck("live records of a type come by name, page by page", "a b d|b d|a b|e||b d") {
       storage in
-      try storage.commit([
-        .putRecord(row("d", 1), in: alice), .putRecord(row("b", 2), in: alice),
-        .putRecord(row("a", 3), in: alice), .putRecord(row("c", 4), in: alice),
-        .putRecord(tombstone("c", 5), in: alice), .putRecord(row("e", 6, in: zoneB), in: alice),
-      ])
+      try storage.put(
+        row("d", 1), row("b", 2), row("a", 3), row("c", 4), tombstone("c", 5),
+        row("e", 6, in: zoneB))
       func found(
         after name: String? = nil, limit: Int = 9, _ zone: ZoneID = zoneA, type: String = "T"
       ) throws -> String {
@@ -92,7 +87,7 @@ extension StorageSample {
       let pages = try [
         found(), found(after: "a"), found(limit: 2), found(zoneB), found(type: "t"),
       ]
-      try storage.commit([.putRecord(tombstone("a", 7), in: alice)])
+      try storage.put(tombstone("a", 7))
       return try (pages + [found()]).joined(separator: "|")
     },
     StorageCheck("a record whose type changed is found by the new type only", "|a|a|") { storage in
@@ -102,11 +97,9 @@ extension StorageSample {
       func found(_ type: String) throws -> String {
         names(try storage.records(ofType: type, in: zoneA, of: alice, after: nil, limit: 9))
       }
-      try storage.commit([.putRecord(row("a", 1), in: alice), .putRecord(other, in: alice)])
+      try storage.put(row("a", 1), other)
       let first = try "\(found("T"))|\(found("U"))"
-      try storage.commit([
-        .putRecord(tombstone("a", 3), in: alice), .putRecord(row("a", 4), in: alice),
-      ])
+      try storage.put(tombstone("a", 3), row("a", 4))
       return try "\(first)|\(found("T"))|\(found("U"))"
     },
   ]

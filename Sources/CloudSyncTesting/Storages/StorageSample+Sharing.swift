@@ -50,10 +50,10 @@ extension StorageSample {
     StorageCheck("a transaction is visible to another storage when it ends", .sharing, "a|a|a b") {
       trial in
       let (first, second) = (trial.storage, try trial.openAnother())
-      try first.commit([.putRecord(row("a", 1), in: alice)])
+      try first.put(row("a", 1))
       let before = try changes(second)
       let inside = try repeating(first) {
-        try first.commit([.putRecord(row("b", 2), in: alice)])
+        try first.put(row("b", 2))
         // The changes are sent by now, if the storage keeps them until a read.
         _ = try first.recordCount(of: zoneA, in: alice, upTo: 9)
         return try changes(second)
@@ -64,7 +64,7 @@ extension StorageSample {
       trial in
       let (first, second) = (trial.storage, try trial.openAnother())
       let before = try second.dataVersion()
-      try first.commit([.putRecord(row("a", 1), in: alice)])
+      try first.put(row("a", 1))
       let after = try second.dataVersion()
       return "\(before != nil && after != before)"
     },

@@ -41,12 +41,12 @@ extension StorageSample {
     ) { storage in
       do {
         try repeating(storage) {
-          try storage.commit([.putRecord(row("x", 1, in: zoneB), in: bob)])
+          try storage.put(row("x", 1, in: zoneB), in: bob)
           throw Stop()
         }
       } catch is Stop {}
-      try storage.commit([.putRecord(row("m", 1), in: alice)])
-      try storage.commit([.putRecord(row("n", 1, in: zoneB), in: bob)])
+      try storage.put(row("m", 1))
+      try storage.put(row("n", 1, in: zoneB), in: bob)
       return try "\(changes(storage, zoneB, in: bob))|\(changes(storage))"
     },
     StorageCheck(
@@ -54,7 +54,7 @@ extension StorageSample {
     ) {
       storage in
       let value = try repeating(storage) {
-        try storage.transaction { try storage.commit([.putRecord(row("a", 1), in: alice)]) }
+        try storage.transaction { try storage.put(row("a", 1)) }
         return 5
       }
       return try "\(value) \(changes(storage))"

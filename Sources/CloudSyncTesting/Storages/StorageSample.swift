@@ -61,3 +61,10 @@ package enum StorageSample {
       checksum: checksum, size: 1, time: Timestamp(secondsSinceReferenceDate: time))
   }
 }
+
+extension CloudStorage {
+  /// Commits rows of records.
+  func put(_ rows: RecordRow..., in database: DatabaseID = StorageSample.alice) throws {
+    try commit(rows.map { .putRecord($0, in: database) })
+  }
+}

@@ -126,6 +126,19 @@ public struct ByteReader: Sendable {
     return text
   }
 
+  /// Text that may be absent.
+  package mutating func optionalString() throws(ByteFormatError) -> String? {
+    try optional { (reader) throws(ByteFormatError) in try reader.string() }
+  }
+
+  /// A case of an enumeration by its number; `unknown` is the error for any other number.
+  package mutating func enumeration<Value: RawRepresentable<UInt8>>(
+    _ unknown: String
+  ) throws(ByteFormatError) -> Value {
+    guard let value = Value(rawValue: try byte()) else { throw fault(unknown) }
+    return value
+  }
+
   /// A run of bytes with its length in front.
   public mutating func byteArray() throws(ByteFormatError) -> [UInt8] {
     Array(try raw(try count()))

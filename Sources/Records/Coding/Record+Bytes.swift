@@ -90,9 +90,7 @@ extension ByteReader {
   public mutating func recordStamp() throws(ByteFormatError) -> RecordStamp {
     let time = Timestamp(secondsSinceReferenceDate: try double())
     let user = UserID(try string())
-    return RecordStamp(
-      time: time, user: user,
-      device: try optional { (reader) throws(ByteFormatError) in try reader.string() })
+    return RecordStamp(time: time, user: user, device: try optionalString())
   }
 
   /// A whole record.
@@ -139,10 +137,8 @@ extension ByteReader {
     case .bytes: return .bytes(try byteArray())
     case .reference:
       let target = try recordID()
-      guard let action = Reference.Action(rawValue: try byte()) else {
-        throw fault("the action of a reference is unknown")
-      }
-      return .reference(Reference(target: target, action: action))
+      return .reference(
+        Reference(target: target, action: try enumeration("the action of a reference is unknown")))
     case .asset: return .asset(try asset())
     case .location: return .location(try location())
     case .list:
@@ -155,10 +151,9 @@ extension ByteReader {
   private mutating func asset() throws(ByteFormatError) -> Asset {
     let checksum = try string()
     guard let size = Int(exactly: try variable()) else { throw fault("a size is too large") }
-    let receipt = try optional { (reader) throws(ByteFormatError) in try reader.string() }
+    let receipt = try optionalString()
     return Asset(
-      checksum: checksum, size: size, receipt: receipt,
-      location: try optional { (reader) throws(ByteFormatError) in try reader.string() })
+      checksum: checksum, size: size, receipt: receipt, location: try optionalString())
   }
 
   private mutating func location() throws(ByteFormatError) -> Location {

@@ -69,11 +69,7 @@ public struct SHA256: Sendable {
   }
 
   /// The hash of all that was taken in as 64 lower-case hexadecimal digits.
-  package var hexadecimalDigest: String {
-    let digits = Array("0123456789abcdef".utf8)
-    return String(
-      decoding: digest().flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-  }
+  package var hexadecimalDigest: String { digest().hexadecimal }
 
   private mutating func take(_ bytes: UnsafeBufferPointer<UInt8>) {
     byteCount &+= UInt64(bytes.count)
@@ -151,5 +147,14 @@ public struct SHA256: Sendable {
       index += 1
     }
     state &+= SIMD8(a, b, c, d, e, f, g, h)
+  }
+}
+
+extension Sequence<UInt8> {
+  /// The bytes as lower-case hexadecimal digits, two for each.
+  package var hexadecimal: String {
+    let digits = Array("0123456789abcdef".utf8)
+    return String(
+      decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
   }
 }

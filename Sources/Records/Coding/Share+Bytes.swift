@@ -47,33 +47,33 @@ extension ByteReader {
   /// What a share record carries beyond a record.
   public mutating func shareDetails() throws(ByteFormatError) -> ShareDetails {
     let root = try optional { (reader) throws(ByteFormatError) in try reader.recordID() }
-    let permission: SharePermission = try known("permission")
-    let url = try optional { (reader) throws(ByteFormatError) in try reader.string() }
+    let permission: SharePermission = try enumeration("the permission of a share is unknown")
+    let url = try optionalString()
     let participants = try list { (reader) throws(ByteFormatError) in
       try reader.shareParticipant()
     }
     return ShareDetails(
       root: root, publicPermission: permission, url: url, participants: participants,
-      currentParticipant: try optional { (reader) throws(ByteFormatError) in try reader.string() })
+      currentParticipant: try optionalString())
   }
 
   /// One person in a share.
   public mutating func shareParticipant() throws(ByteFormatError) -> ShareParticipant {
     let id = try string()
     let identity = try userIdentity()
-    let role: ShareRole = try known("role")
-    let permission: SharePermission = try known("permission")
+    let role: ShareRole = try enumeration("the role of a share is unknown")
+    let permission: SharePermission = try enumeration("the permission of a share is unknown")
     return ShareParticipant(
       id: id, identity: identity, role: role, permission: permission,
-      acceptance: try known("acceptance"))
+      acceptance: try enumeration("the acceptance of a share is unknown"))
   }
 
   /// A person.
   public mutating func userIdentity() throws(ByteFormatError) -> UserIdentity {
     let user = try optional { (reader) throws(ByteFormatError) in UserID(try reader.string()) }
     let lookup = try optional { (reader) throws(ByteFormatError) in try reader.userLookup() }
-    let givenName = try optional { (reader) throws(ByteFormatError) in try reader.string() }
-    let familyName = try optional { (reader) throws(ByteFormatError) in try reader.string() }
+    let givenName = try optionalString()
+    let familyName = try optionalString()
     return UserIdentity(
       user: user, lookup: lookup, givenName: givenName, familyName: familyName,
       hasAccount: try bool())
@@ -87,15 +87,5 @@ extension ByteReader {
     case 2: return .user(UserID(try string()))
     default: throw fault("the kind of a lookup is unknown")
     }
-  }
-
-  /// The case of an enumeration behind its number.
-  private mutating func known<Value: RawRepresentable<UInt8>>(
-    _ what: String
-  ) throws(ByteFormatError) -> Value {
-    guard let value = Value(rawValue: try byte()) else {
-      throw fault("the \(what) of a share is unknown")
-    }
-    return value
   }
 }

@@ -58,10 +58,6 @@ extension ByteReader {
       })
   }
 
-  private mutating func optionalString() throws(ByteFormatError) -> String? {
-    try optional { (reader) throws(ByteFormatError) in try reader.string() }
-  }
-
   /// How a push looks.
   public mutating func notificationInfo() throws(ByteFormatError) -> Subscription.NotificationInfo {
     var info = Subscription.NotificationInfo(alertBody: try optionalString())

@@ -36,6 +36,7 @@ struct OversizedNumberTests {
         fields.setObject(value, forKey: "amount")
         fields.setObject(1, forKey: "other")
         #expect(fields.allKeys() == ["amount", "other"])
+        #expect(record.map(\.0) == (isEncrypted ? [] : ["amount", "other"]))
         #expect(record.changedKeys() == ["amount", "other"])
         let read = fields.object(forKey: "amount")
         #expect((read as? NSNumber ?? (read as? NSArray)?.lastObject as? NSNumber) != nil)

@@ -56,6 +56,26 @@ struct SharingValueTests {
     #expect(share.participants.count == 1)
   }
 
+  @Test("Participants that several threads add are all there, and so are changes of their objects")
+  func participantsAddedAtOnceAreAllThere() async {
+    let root = CKRecord(recordType: "T", recordID: CKRecord.ID(recordName: "r"))
+    let share = CKShare(rootRecord: root)
+    await withTaskGroup(of: Void.self) { group in
+      for number in 0..<64 {
+        let person = participant("\(number)")
+        group.addTask {
+          share.addParticipant(person)
+          person.permission = .readWrite
+          if number.isMultiple(of: 2) { share.removeParticipant(person) }
+        }
+      }
+    }
+    let others = share.participants.filter { $0.role != .owner }
+    let expected = (0..<64).filter { !$0.isMultiple(of: 2) }.map { "\($0)" }
+    #expect(Set(others.map(\.participantID)) == Set(expected))
+    #expect(others.allSatisfy { $0.permission == .readWrite })
+  }
+
   /// Proves CS-166.
   @Test("People are looked up by address, number and user, one or many")
   func participantsAreFoundByAddressNumberAndUser() {

@@ -2,7 +2,7 @@ extension CKSyncEngine {
   /// The activity of an engine, its progress and the reason for waiting, at one moment.
   ///
   /// It contains numbers and kinds only: no names of records, zones or accounts. Not in CloudKit.
-  public struct Status: Hashable, Sendable {
+  public struct Status: Hashable, Sendable, CustomStringConvertible {
     /// The running operation.
     public enum Activity: String, Hashable, Sendable {
       /// Not started: the state store could not be opened, or the engine is being created.
@@ -93,6 +93,36 @@ extension CKSyncEngine {
     public let lastSend: Duration?
     /// The last failure; `nil` after the same operation has succeeded.
     public let lastFailure: Failure?
+
+    /// A description in one line.
+    public var description: String {
+      var parts = [activity.rawValue]
+      if let waiting {
+        let until = waiting.until.map { " until \($0.roundedSeconds) s" } ?? ""
+        parts.append("waiting\(until) (\(waiting.reason.rawValue))")
+      }
+      if let progress {
+        let all = progress.totalRecordCount.map { " of \($0)" } ?? ""
+        parts.append("\(progress.completedRecordCount)\(all) records")
+        parts.append("\(progress.completedZoneCount) of \(progress.totalZoneCount) zones")
+      }
+      parts.append("\(pendingRecordZoneChangeCount) record changes pending")
+      parts.append("\(pendingDatabaseChangeCount) zone changes pending")
+      parts.append("\(inFlightChangeCount) in flight")
+      if let lastFailure {
+        parts.append("last failure \(lastFailure.code) while \(lastFailure.activity.rawValue)")
+      }
+      return parts.joined(separator: ", ")
+    }
+
+    /// Whether the two are equal except for their moments.
+    func isSame(as other: CKSyncEngine.Status) -> Bool {
+      activity == other.activity && waiting == other.waiting && progress == other.progress
+        && pendingRecordZoneChangeCount == other.pendingRecordZoneChangeCount
+        && pendingDatabaseChangeCount == other.pendingDatabaseChangeCount
+        && inFlightChangeCount == other.inFlightChangeCount && lastFetch == other.lastFetch
+        && lastSend == other.lastSend && lastFailure == other.lastFailure
+    }
   }
 
   /// The current status, in constant time.
@@ -105,38 +135,4 @@ extension CKSyncEngine {
   /// A slow consumer receives the latest status and misses those in between. The sequence does not
   /// retain the engine and ends when the engine is deallocated. Not in CloudKit.
   public var statusUpdates: StatusUpdates { StatusUpdates(driver: driver) }
-}
-
-extension CKSyncEngine.Status {
-  /// Whether the two are equal except for their moments.
-  func isSame(as other: CKSyncEngine.Status) -> Bool {
-    activity == other.activity && waiting == other.waiting && progress == other.progress
-      && pendingRecordZoneChangeCount == other.pendingRecordZoneChangeCount
-      && pendingDatabaseChangeCount == other.pendingDatabaseChangeCount
-      && inFlightChangeCount == other.inFlightChangeCount && lastFetch == other.lastFetch
-      && lastSend == other.lastSend && lastFailure == other.lastFailure
-  }
-}
-
-extension CKSyncEngine.Status: CustomStringConvertible {
-  /// A description in one line.
-  public var description: String {
-    var parts = [activity.rawValue]
-    if let waiting {
-      let until = waiting.until.map { " until \($0.roundedSeconds) s" } ?? ""
-      parts.append("waiting\(until) (\(waiting.reason.rawValue))")
-    }
-    if let progress {
-      let all = progress.totalRecordCount.map { " of \($0)" } ?? ""
-      parts.append("\(progress.completedRecordCount)\(all) records")
-      parts.append("\(progress.completedZoneCount) of \(progress.totalZoneCount) zones")
-    }
-    parts.append("\(pendingRecordZoneChangeCount) record changes pending")
-    parts.append("\(pendingDatabaseChangeCount) zone changes pending")
-    parts.append("\(inFlightChangeCount) in flight")
-    if let lastFailure {
-      parts.append("last failure \(lastFailure.code) while \(lastFailure.activity.rawValue)")
-    }
-    return parts.joined(separator: ", ")
-  }
 }

@@ -1,32 +1,6 @@
+import Foundation
 import SyncMachine
 import Synchronization
-
-/// The observers of an engine's status.
-struct StatusObservers: Sendable {
-  private var continuations: [UInt64: AsyncStream<Void>.Continuation] = [:]
-  private var lastNumber: UInt64 = 0
-  private var hasEnded = false
-
-  /// Adds an observer; returns `nil` when the engine has stopped.
-  mutating func add(_ continuation: AsyncStream<Void>.Continuation) -> UInt64? {
-    guard !hasEnded else { return nil }
-    lastNumber += 1
-    continuations[lastNumber] = continuation
-    return lastNumber
-  }
-
-  mutating func remove(_ number: UInt64) { continuations[number] = nil }
-
-  /// All observers.
-  var all: [AsyncStream<Void>.Continuation] { Array(continuations.values) }
-
-  /// All observers, which are removed.
-  mutating func end() -> [AsyncStream<Void>.Continuation] {
-    defer { continuations = [:] }
-    hasEnded = true
-    return all
-  }
-}
 
 extension EngineDriver {
   /// The current status.
@@ -39,15 +13,19 @@ extension EngineDriver {
   func statusSignals() -> AsyncStream<Void> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    let number = statusObservers.withLock { $0.add(continuation) }
+    let id = UUID()
+    let isAdded = statusObservers.withLock { observers in
+      observers?[id] = continuation
+      return observers != nil
+    }
     continuation.yield()
-    guard let number else {
+    guard isAdded else {
       continuation.finish()
       return stream
     }
     isObserved.store(true, ordering: .releasing)
     continuation.onTermination = { [weak self] _ in
-      self?.statusObservers.withLock { $0.remove(number) }
+      self?.statusObservers.withLock { _ = $0?.removeValue(forKey: id) }
     }
     return stream
   }
@@ -55,12 +33,12 @@ extension EngineDriver {
   /// Signals a possible change to the observers; inexpensive if there never was one.
   func signalStatus() {
     guard isObserved.load(ordering: .acquiring) else { return }
-    for continuation in statusObservers.withLock({ $0.all }) { continuation.yield() }
+    for continuation in (statusObservers.withLock { $0 } ?? [:]).values { continuation.yield() }
   }
 
   /// Ends all status sequences.
   func endStatus() {
-    for continuation in statusObservers.withLock({ $0.end() }) {
+    for continuation in (statusObservers.withLock { $0.take() } ?? [:]).values {
       continuation.yield()
       continuation.finish()
     }

@@ -60,10 +60,10 @@ extension EngineDriver {
 
   /// Records a request.
   func trace(_ request: OutgoingRequest) {
-    trace { time in
-      let (name, counts) = request.request.traced
-      return SyncTraceEntry(
-        time: time, kind: .request, name: name, request: request.token.number, counts: counts)
+    trace {
+      SyncTraceEntry(
+        time: $0, kind: .request, name: request.request.name, request: request.token.number,
+        counts: request.request.tracedCounts)
     }
   }
 
@@ -74,7 +74,7 @@ extension EngineDriver {
     guard let start else { return }
     trace { time in
       var entry = SyncTraceEntry(
-        time: time, kind: .answer, name: request.request.traced.name,
+        time: time, kind: .answer, name: request.request.name,
         request: request.token.number,
         duration: max(0, time - start.sinceStart.roundedSeconds))
       switch answer {
@@ -123,26 +123,15 @@ private func itemCounts<ID, Saved, Deleted>(
 }
 
 extension CloudRequest {
-  /// The name of the request, and the numbers of its items.
-  fileprivate var traced: (name: String, counts: [String: Int]?) {
+  /// The numbers of items in the request, for requests of an engine.
+  fileprivate var tracedCounts: [String: Int]? {
     switch self {
-    case .fetchCurrentUser: ("fetchCurrentUser", nil)
-    case .fetchDatabaseChanges: ("fetchDatabaseChanges", nil)
-    case .fetchZoneChanges: ("fetchZoneChanges", nil)
-    case .fetchZones(let zones): ("fetchZones", zones.map { ["zones": $0.count] })
+    case .fetchZones(let zones): zones.map { ["zones": $0.count] }
     case .modifyZones(let request):
-      ("modifyZones", ["save": request.save.count, "delete": request.delete.count])
-    case .fetchRecords: ("fetchRecords", nil)
+      ["save": request.save.count, "delete": request.delete.count]
     case .modifyRecords(let request):
-      ("modifyRecords", ["save": request.save.count, "delete": request.delete.count])
-    case .fetchSubscriptions: ("fetchSubscriptions", nil)
-    case .modifySubscriptions: ("modifySubscriptions", nil)
-    case .queryRecords: ("queryRecords", nil)
-    case .resolveShares: ("resolveShares", nil)
-    case .acceptShares: ("acceptShares", nil)
-    case .findUsers: ("findUsers", nil)
-    case .uploadAsset: ("uploadAsset", nil)
-    case .downloadAsset: ("downloadAsset", nil)
+      ["save": request.save.count, "delete": request.delete.count]
+    default: nil
     }
   }
 }
@@ -157,9 +146,7 @@ extension CloudReply {
       ["modified": page.modified.count, "deleted": page.deleted.count]
     case .zonesModified(let saved, let deleted): itemCounts(saved, deleted)
     case .recordsModified(let saved, let deleted): itemCounts(saved, deleted)
-    case .currentUser, .zones, .records, .subscriptions, .subscriptionsModified, .queried,
-      .sharesResolved, .sharesAccepted, .usersFound, .assetUploaded, .assetContent:
-      nil
+    default: nil
     }
   }
 }

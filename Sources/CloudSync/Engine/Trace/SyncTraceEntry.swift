@@ -67,12 +67,7 @@ public struct SyncTraceEntry: Codable, Hashable, Sendable {
   }
 
   /// The entry as one line of JSON with sorted keys, without a line break.
-  public var jsonLine: String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    guard let data = try? encoder.encode(self) else { return "{}" }
-    return String(decoding: data, as: UTF8.self)
-  }
+  public var jsonLine: String { jsonText() }
 
   /// Decodes a line written by `jsonLine`.
   ///

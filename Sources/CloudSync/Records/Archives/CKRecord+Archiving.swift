@@ -7,27 +7,12 @@ extension CKRecord {
   private static let systemFieldsKey = "CloudSyncSystemFields"
 
   func encodeSystemState(with coder: NSCoder) {
-    ArchivedBytes.encode(CKRecord.systemFieldsKey, with: coder) { writeSystemFields(to: &$0) }
-  }
-
-  /// The system fields of the record, as `encodeSystemFields(with:)` archives them, without an
-  /// archiver around it, which takes a hundred times as long.
-  package var systemFieldsBytes: [UInt8] { ArchivedBytes.bytes { writeSystemFields(to: &$0) } }
-
-  private func writeSystemFields(to writer: inout ByteWriter) {
-    let record = state.withLock { state in
-      var record = state.record
-      record.fields = Fields()
-      return record
+    var record = value
+    record.fields = Fields()
+    ArchivedBytes.encode(CKRecord.systemFieldsKey, with: coder) { writer in
+      writer.write(false)
+      writer.write(record)
     }
-    writer.write(false)
-    writer.write(record)
-  }
-
-  /// The record that `systemFieldsBytes` are of, without its fields; `nil` when they are damaged.
-  package convenience init?(systemFieldsBytes bytes: [UInt8]) {
-    guard let state = ArchivedBytes.decode(bytes, CKRecord.state) else { return nil }
-    self.init(state: state)
   }
 
   func encodeState(with coder: NSCoder) {

@@ -167,17 +167,9 @@ struct HTTPResponseParser {
 
   /// Parses digits; `nil` for other characters or when the value exceeds `Int`.
   private static func number(_ digits: ArraySlice<UInt8>, radix: Int) -> Int? {
-    guard !digits.isEmpty, digits.count <= 19 else { return nil }
-    var number = 0
-    for digit in digits {
-      guard let value = Character(UnicodeScalar(digit)).hexDigitValue, value < radix else {
-        return nil
-      }
-      let (product, isTooLarge) = number.multipliedReportingOverflow(by: radix)
-      let (sum, isMore) = product.addingReportingOverflow(value)
-      if isTooLarge || isMore { return nil }
-      number = sum
-    }
-    return number
+    let text = String(decoding: digits, as: UTF8.self)
+    // A sign is no digit.
+    guard digits.count <= 19, text.allSatisfy(\.isHexDigit) else { return nil }
+    return Int(text, radix: radix)
   }
 }

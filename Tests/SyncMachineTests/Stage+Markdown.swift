@@ -1,7 +1,9 @@
+import SyncMachine
+
 /// The state machine as a page, printed from the table that the machine asserts.
 extension Stage {
   /// The text of `Docs/StateMachine.md`.
-  package static var markdown: String {
+  static var markdown: String {
     var lines = [
       "# The state machine of the sync engine", "",
       "Printed from `Stage.exits`, the table the machine asserts and the simulator checks; a test",
