@@ -176,12 +176,11 @@ extension AnnotationStore {
     }
   }
 
-  /// Removes the file of an annotation.
+  /// Removes the file of an annotation; the copy is removed by the next sync or launch.
   ///
   /// - Throws: as ``edit(_:_:)``.
   public func detach(from annotation: UUID) throws {
     try change(annotation, .annotation) { $0["mediaAsset"] = nil }
-    sweepMedia()
   }
 
   /// Stores an item as a user left it, new or changed.

@@ -25,7 +25,10 @@ extension AnnotationStore {
   public func sync(askedByPerson: Bool = false) async throws {
     try await operations.run {
       let duration = Self.stopwatch(self.clock)
-      defer { state.withLock { $0.tables.metrics.lastSyncDuration = duration() } }
+      defer {
+        state.withLock { $0.tables.metrics.lastSyncDuration = duration() }
+        sweepMedia()
+      }
       do {
         try await pass(askedByPerson: askedByPerson)
       } catch {
@@ -67,7 +70,6 @@ extension AnnotationStore {
     }
     let date = moment()
     try transaction { $0.changeSettings { $0.lastSync = date } }
-    sweepMedia()
   }
 
   /// Lets the refused items be sent again, and those that found no space.

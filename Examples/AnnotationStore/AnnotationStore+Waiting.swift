@@ -78,6 +78,5 @@ extension AnnotationStore {
       item.refusal = nil
       tables.put(item, waits: nil)
     }
-    sweepMedia()
   }
 }

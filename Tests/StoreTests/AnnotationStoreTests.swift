@@ -140,7 +140,7 @@ struct AnnotationStoreTests {
   }
 
   @Test("R: Files are copied in, stored once for equal content, and cleaned up")
-  func equalMediaFilesAreStoredOnce() throws {
+  func equalMediaFilesAreStoredOnce() async throws {
     let device = try AnnotationDevice(server, "phone")
     let store = device.store
     let layer = try store.addLayer(named: "House").id
@@ -156,8 +156,16 @@ struct AnnotationStoreTests {
       device.file("b.bmp", picture(width: 5, height: 4, red: 0, green: 9, blue: 0)), to: notes[0])
     #expect(device.mediaFiles.count == 2)
     try store.detach(from: notes[0])
-    #expect(device.mediaFiles.count == 1 && store.annotation(notes[0])?.content.mediaURL == nil)
+    #expect(store.annotation(notes[0])?.content.mediaURL == nil)
+    try await store.sync()
+    #expect(device.mediaFiles.count == 1)
     try store.detach(from: notes[1])
+    _ = try AnnotationDevice(server, "phone, again", folder: device.folder)
+    #expect(device.mediaFiles.count == 1, "the server has it, and it is the version of old")
+    device.link.isOnline = false
+    await #expect(throws: CKError.self) { try await store.sync() }
+    device.link.isOnline = true
+    try await store.sync()
     #expect(device.mediaFiles.isEmpty)
   }
 
