@@ -88,10 +88,9 @@ extension AnnotationStore {
   }
 
   private func purge(_ id: UUID, _ tables: inout Tables, _ gone: inout Set<UUID>) {
-    guard gone.insert(id).inserted, var item = tables.items[id] else { return }
+    guard gone.insert(id).inserted else { return }
     for child in tables.childIDs(of: id) { purge(child, &tables, &gone) }
-    item.dispute = nil
-    if item.cloud == nil { tables.remove(id) } else { tables.putEdited(item, .delete) }
+    tables.purge(id)
   }
 
   /// Moves an annotation to another layer; to a layer of another owner as a copy with a new ID, and

@@ -65,14 +65,19 @@ extension AnnotationStore {
     }.sorted { $0.id.precedes($1.id) }
   }
 
-  /// Discards the edits of an item, so that it is as on the server; an item that was never sent is
-  /// removed.
+  /// Discards the edits of an item, so that it is as on the server; a new item is removed.
   ///
+  /// A new item that was sent without an answer is removed from the server, too; if other items
+  /// hang under it there, it stays in the trash.
   /// - Throws: `AnnotationError.notFound`, or `FileError` if it can't be stored.
   public func discardEdits(of id: UUID) throws {
     try transaction { tables in
       guard var item = tables.items[id] else { throw AnnotationError.notFound(id) }
-      guard item.cloud != nil else { return tables.removeTree(id) }
+      guard item.cloud != nil else {
+        let isRefused = item.refusal != nil
+        change(&item, &tables) { $0.isDeleted = true }
+        return tables.removeTree(id, fromServer: !isRefused)
+      }
       item.mine = nil
       item.dispute = nil
       item.refusal = nil
