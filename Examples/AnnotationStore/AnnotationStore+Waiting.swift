@@ -36,7 +36,7 @@ public struct AnnotationRefusal: Hashable, Sendable, Codable, Identifiable {
 
 /// The offline queue, which is stored together with the items.
 extension AnnotationStore {
-  /// Every change that the server has not confirmed, oldest first.
+  /// Every change that is to be sent, oldest first; edits in conflict are in ``conflicts``.
   public var pendingOperations: [SyncOperation] {
     state.withLock { state in
       state.tables.waiting.map { item in
@@ -48,8 +48,10 @@ extension AnnotationStore {
     }
   }
 
-  /// The number of changes that the server has not confirmed.
-  public var waitingCount: Int { state.withLock { $0.tables.waiting.count } }
+  /// The number of changes that the server has not confirmed, with those that wait for the user.
+  public var waitingCount: Int {
+    state.withLock { $0.tables.items.values.count { $0.change != nil || $0.dispute != nil } }
+  }
 
   /// Whether nothing is uploaded until the user made space and asks for a sync.
   public var isStorageFull: Bool { state.withLock { $0.tables.isStorageFull } }
