@@ -51,6 +51,54 @@ struct AnnotationMeanwhileTests {
     #expect(phone.store.refusals.isEmpty && phone.store.waitingCount == 0 && pair.isSame)
     #expect(phone.mediaFiles.isEmpty && pair.desk.mediaFiles.isEmpty)
   }
+
+  @Test("What is discarded, purged or edited during a request is not sent with a later batch")
+  func changesMeanwhileReplaceLaterBatches() async throws {
+    let server = LoopbackServer()
+    let phone = try AnnotationDevice(server, "phone", batchSize: 1)
+    let store = phone.store
+    let layer = try store.addLayer(named: "House").id
+    try await store.sync()
+    let notes = try store.add(["a", "b", "c", "d"].map { .init(title: $0) }, to: layer).map(\.id)
+    server.controls.forgetRequests()
+    server.controls.runAfterCommit(in: modify) { _ in
+      _ = try? store.discardEdits(of: notes[1])
+      _ = try? store.edit(notes[2]) { $0.title = "edited" }
+      _ = try? store.deleteAnnotation(notes[3])
+      phone.time.advance(100)
+      _ = try? store.emptyTrash(olderThan: 60)
+    }
+    try await store.sync()
+    #expect(server.controls.requestCount(in: modify) == 2, "the first, and the edited one")
+    for _ in 0..<2 {
+      #expect(phone.titles == ["a", "edited"] && store.waitingCount == 0)
+      #expect(try server.annotations().count == 3)
+      try await store.sync()
+    }
+  }
+
+  @Test("An item that is made smaller while the server refuses it is sent, and not refused")
+  func smallerVersionIsNotRefused() async throws {
+    let server = LoopbackServer()
+    let phone = try AnnotationDevice(server, "phone")
+    let layer = try phone.store.addLayer(named: "House").id
+    try await phone.store.sync()
+    var limits = ServerLimits()
+    limits.recordBytes = 5_000
+    server.controls.setLimits(limits)
+    let large = String(repeating: "x", count: 20_000)
+    let note = try phone.store.add(.init(text: large), to: layer).id
+    server.controls.hold(next: 1, in: modify)
+    async let sync: Void = phone.store.sync()
+    await server.controls.waitForHeldRequests(in: modify)
+    try phone.store.edit(note) { $0.content.text = "small" }
+    server.controls.release(in: modify)
+    try await sync
+    #expect(phone.store.refusals.isEmpty)
+    try await phone.store.sync()
+    #expect(phone.store.annotation(note)?.syncStatus == .synced)
+    #expect(try server.annotations().count == 2)
+  }
 }
 
 extension AnnotationDevice {
