@@ -164,7 +164,7 @@ public final class AnnotationCoordinator: SyncCoordinator {
       try await store.sync(askedByPerson: askedByPerson)
       state.withLock { $0.failures = 0 }
       status.set(.idle)
-    } catch where Task.isCancelled {
+    } catch let error where Task.isCancelled {
       // A request that was cancelled fails with a `CKError`.
       status.set(network.isConnected ? .idle : .offline)
       throw error

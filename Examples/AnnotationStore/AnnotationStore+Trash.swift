@@ -49,11 +49,12 @@ extension AnnotationStore {
 
   /// Deletes or restores the annotations of a layer as the layer, and no earlier than it.
   private func follow(_ layer: StoredItem, _ tables: inout Tables, if isMeant: (Fields) -> Bool) {
+    let (date, isDeleted) = (layer.fields.updatedAt, layer.fields.isDeleted)
     for child in tables.childIDs(of: layer.id) {
       guard var item = tables.item(child, .annotation), item.isReadable,
         item.owner == layer.owner, isMeant(item.fields)
       else { continue }
-      change(&item, &tables, since: layer.fields.updatedAt) { $0.isDeleted = layer.fields.isDeleted }
+      change(&item, &tables, since: date) { $0.isDeleted = isDeleted }
     }
   }
 

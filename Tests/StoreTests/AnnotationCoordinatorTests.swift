@@ -97,13 +97,14 @@ struct AnnotationCoordinatorTests {
   func stopDuringStartEndsObservation() async throws {
     let bench = try Bench()
     var networks: [WeakMonitor] = []
-    for _ in 0..<2_000 {
+    for _ in 0..<300 {
       let network = NetworkMonitor(SimulatedLink(.offline))
       networks.append(WeakMonitor(network))
       let coordinator = AnnotationCoordinator(
         store: bench.device.store, network: network, clock: bench.clock)
-      async let start: Void = coordinator.startSync()
-      async let stop: Void = coordinator.stopSync()
+      let meeting = Meeting()
+      async let start: Void = meeting.run { await coordinator.startSync() }
+      async let stop: Void = meeting.run { await coordinator.stopSync() }
       _ = await (start, stop)
       await coordinator.startSync()
       await coordinator.stopSync()
@@ -113,6 +114,17 @@ struct AnnotationCoordinatorTests {
       await Task.yield()
     }
     #expect(networks.count { $0.network != nil } == 0)
+  }
+
+  /// Lets two tasks begin something at the same time, if there are two threads for them.
+  private final class Meeting: Sendable {
+    private let count = Atomic(0)
+
+    func run(_ body: () async -> Void) async {
+      count.add(1, ordering: .sequentiallyConsistent)
+      for _ in 0..<50_000 where count.load(ordering: .sequentiallyConsistent) < 2 {}
+      await body()
+    }
   }
 
   private struct WeakMonitor {

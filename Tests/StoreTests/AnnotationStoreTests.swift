@@ -141,7 +141,8 @@ struct AnnotationStoreTests {
 
   @Test("A layer that a device with a fast clock renamed is restored with its annotations")
   func layerOfFastClockIsRestoredWhole() async throws {
-    let (phone, fast) = (try AnnotationDevice(server, "phone"), try AnnotationDevice(server, "fast"))
+    let phone = try AnnotationDevice(server, "phone")
+    let fast = try AnnotationDevice(server, "fast")
     fast.time.advance(3_600)
     let layer = try phone.store.addLayer(named: "House").id
     let notes = try phone.store.add([.init(title: "a"), .init(title: "b")], to: layer).map(\.id)
