@@ -67,23 +67,26 @@ public final class AnnotationCoordinator: SyncCoordinator {
 
   /// Starts to sync: now if there is a network, then every interval, and when the network returns.
   public func startSync() async {
-    guard loop.start({ [weak self] in await self?.turn() }) else { return }
-    let observation = Task { [weak self, network] in
-      for await status in network.updates {
-        guard !Task.isCancelled, let self else { return }
-        networkChanged(status)
+    // Under one lock, so that a stop ends both or none.
+    state.withLock { state in
+      guard loop.start({ [weak self] in await self?.turn() }) else { return }
+      state.network = Task { [weak self, network] in
+        for await status in network.updates {
+          guard !Task.isCancelled, let self else { return }
+          networkChanged(status)
+        }
       }
     }
-    state.withLock { $0.network = observation }
   }
 
   /// Stops; changes that were not sent wait for the next start.
   public func stopSync() async {
-    state.withLock { state in
+    let lastRun = state.withLock { state in
       state.network?.cancel()
       state.network = nil
+      return loop.close()
     }
-    await loop.close()?.value
+    await lastRun?.value
   }
 
   /// Syncs now, also over an expensive network, and sends again what was refused.
@@ -161,9 +164,10 @@ public final class AnnotationCoordinator: SyncCoordinator {
       try await store.sync(askedByPerson: askedByPerson)
       state.withLock { $0.failures = 0 }
       status.set(.idle)
-    } catch is CancellationError {
+    } catch let error where Task.isCancelled {
+      // A request that was cancelled fails with a `CKError`.
       status.set(network.isConnected ? .idle : .offline)
-      throw CancellationError()
+      throw error
     } catch {
       state.withLock { $0.failures += 1 }
       let code = (error as? CKError)?.code

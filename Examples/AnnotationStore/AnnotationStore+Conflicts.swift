@@ -96,7 +96,6 @@ extension AnnotationStore {
       item.mine = fields
       tables.putEdited(item)
     }
-    sweepMedia()
   }
 
   private static func merge(_ fields: inout Fields, _ theirs: Fields, _ dispute: Dispute) {

@@ -176,12 +176,11 @@ extension AnnotationStore {
     }
   }
 
-  /// Removes the file of an annotation.
+  /// Removes the file of an annotation; the copy is removed by the next sync or launch.
   ///
   /// - Throws: as ``edit(_:_:)``.
   public func detach(from annotation: UUID) throws {
     try change(annotation, .annotation) { $0["mediaAsset"] = nil }
-    sweepMedia()
   }
 
   /// Stores an item as a user left it, new or changed.
@@ -250,8 +249,11 @@ extension AnnotationStore {
   }
 
   /// Changes fields of an item and, if they are different then, the date of the edit.
+  ///
+  /// - Parameter earliest: the edit's earliest date, by the clock of another device.
   func change(
-    _ item: inout StoredItem, _ tables: inout Tables, _ body: (inout Fields) throws -> Void
+    _ item: inout StoredItem, _ tables: inout Tables, since earliest: Date = .distantPast,
+    _ body: (inout Fields) throws -> Void
   ) rethrows {
     let before = item.fields
     var after = before
@@ -259,7 +261,7 @@ extension AnnotationStore {
     after["updatedAt"] = before["updatedAt"]
     guard after != before else { return }
     // An edit is later than what it edits, whatever the clock of this device says.
-    after.updatedAt = max(moment(), before.updatedAt.addingTimeInterval(0.001))
+    after.updatedAt = max(moment(), before.updatedAt.addingTimeInterval(0.001), earliest)
     item.mine = after
     item.refusal = nil
     if item.dispute == nil { tables.putEdited(item) } else { tables.replace(item) }

@@ -35,18 +35,23 @@ extension AnnotationStore {
     var settled = 0
     var rest = items[...]
     while !rest.isEmpty {
-      let batch = Array(rest.prefix(state.withLock { $0.batchSize }))
+      let next = rest.prefix(state.withLock { $0.batchSize })
+      let batch = try offer(next, generation)
+      // What changed meanwhile is done, or is sent in the next round.
+      settled += next.count - batch.count
       var report = SendReport()
       do {
-        report = try await send(batch, container.database(with: scope), generation)
+        if !batch.isEmpty {
+          report = try await send(batch, container.database(with: scope), generation)
+        }
       } catch let error as CKError where error.code == .limitExceeded {
         guard batch.count == 1 else {
-          state.withLock { $0.batchSize = max(1, batch.count / 2) }
+          state.withLock { $0.batchSize = batch.count / 2 }
           continue
         }
         try transaction(in: generation) { $0.refuse(batch[0], error) }
       }
-      rest = rest.dropFirst(batch.count)
+      rest = rest.dropFirst(next.count)
       settled += report.settled
       if report.isZoneLost { throw PassError.zoneLost }
       if let failure = report.failure { throw failure }
@@ -55,20 +60,27 @@ extension AnnotationStore {
     return settled
   }
 
+  /// Stores what is about to be sent, so that it is recognized if no answer is received.
+  ///
+  /// - Returns: the changes to send, without those that were replaced meanwhile.
+  private func offer(_ items: ArraySlice<StoredItem>, _ generation: Int) throws -> [StoredItem] {
+    try transaction(in: generation) { tables in
+      let batch = items.filter { tables.items[$0.id]?.change == $0.change }
+      let owner = tables.settings.owner ?? ""
+      for var item in batch.compactMap({ tables.items[$0.id] }) where !item.isPurged {
+        item.offer(item.fields.signed(by: owner))
+        tables.replace(item)
+      }
+      return batch
+    }
+  }
+
   private func send(
     _ batch: [StoredItem], _ database: CKDatabase, _ generation: Int
   ) async throws -> SendReport {
     let settings = settings
     let owner = settings.owner ?? ""
     let policy = Self.savePolicy(settings.strategy)
-    // What is about to be sent is stored, so that it is recognized if no answer is received.
-    try transaction(in: generation) { tables in
-      for sent in batch where !sent.isPurged {
-        guard var item = tables.items[sent.id] else { continue }
-        item.offer(sent.fields.signed(by: owner))
-        tables.replace(item)
-      }
-    }
     let results = try await attempt {
       // New ones for each attempt: a record that failed may have the server's answer in it.
       let records = batch.filter { !$0.isPurged }.map { record($0, signedBy: owner) }

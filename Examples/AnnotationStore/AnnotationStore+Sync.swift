@@ -25,11 +25,14 @@ extension AnnotationStore {
   public func sync(askedByPerson: Bool = false) async throws {
     try await operations.run {
       let duration = Self.stopwatch(self.clock)
-      defer { state.withLock { $0.tables.metrics.lastSyncDuration = duration() } }
+      defer {
+        state.withLock { $0.tables.metrics.lastSyncDuration = duration() }
+        sweepMedia()
+      }
       do {
         try await pass(askedByPerson: askedByPerson)
       } catch {
-        if !(error is CancellationError) { state.withLock { $0.tables.metrics.errorCount += 1 } }
+        if !Task.isCancelled { state.withLock { $0.tables.metrics.errorCount += 1 } }
         throw error
       }
     }
@@ -67,7 +70,6 @@ extension AnnotationStore {
     }
     let date = moment()
     try transaction { $0.changeSettings { $0.lastSync = date } }
-    sweepMedia()
   }
 
   /// Lets the refused items be sent again, and those that found no space.
@@ -101,16 +103,20 @@ extension AnnotationStore {
   ///
   /// - Throws: `FileError` if a file can't be removed; memory is empty nevertheless.
   public func forgetEverything() throws {
-    let strategy = try state.withLock { state in
-      let strategy = state.tables.settings.strategy
-      state.tables = Tables()
+    try state.withLock { state in
+      var rest = Tables()
+      rest.changeSettings { $0.strategy = state.tables.settings.strategy }
+      rest.keep()
+      state.tables = rest
       state.generation += 1
       state.recovery = nil
-      try state.journal.remove()
+      // In one step, so that a crash does not lose the strategy. A full disk may prevent it.
+      if (try? state.journal.rewrite(rest.everything, replacingOthers: true)) == nil {
+        try state.journal.remove()
+      }
+      try state.journal.removeCopies()
       try media.clear()
-      return strategy
     }
-    try setStrategy(strategy)
   }
 
   // MARK: Zone and subscriptions

@@ -28,7 +28,7 @@ extension AnnotationStore {
       guard var layer = tables.item(id, .layer) else { throw AnnotationError.notFound(id) }
       guard layer.owner == nil else { throw AnnotationError.notOwner(id) }
       change(&layer, &tables) { $0.isDeleted = true }
-      setDeleted(true, of: id, &tables) { _ in true }
+      follow(layer, &tables) { _ in true }
     }
   }
 
@@ -39,21 +39,22 @@ extension AnnotationStore {
     try transaction { tables in
       guard let kind = tables.items[id]?.kind else { throw AnnotationError.notFound(id) }
       var item = try writable(id, kind, tables)
+      guard item.fields.isDeleted else { return }
       let deleted = item.fields.updatedAt
       change(&item, &tables) { $0.isDeleted = false }
       // Annotations that were in the trash before the layer stay there.
-      if kind == .layer { setDeleted(false, of: id, &tables) { $0.updatedAt >= deleted } }
+      if kind == .layer { follow(item, &tables) { $0.updatedAt >= deleted } }
     }
   }
 
-  private func setDeleted(
-    _ isDeleted: Bool, of layer: UUID, _ tables: inout Tables, if isMeant: (Fields) -> Bool
-  ) {
-    for child in tables.childIDs(of: layer) {
+  /// Deletes or restores the annotations of a layer as the layer, and no earlier than it.
+  private func follow(_ layer: StoredItem, _ tables: inout Tables, if isMeant: (Fields) -> Bool) {
+    let (date, isDeleted) = (layer.fields.updatedAt, layer.fields.isDeleted)
+    for child in tables.childIDs(of: layer.id) {
       guard var item = tables.item(child, .annotation), item.isReadable,
-        item.owner == tables.items[layer]?.owner, isMeant(item.fields)
+        item.owner == layer.owner, isMeant(item.fields)
       else { continue }
-      change(&item, &tables) { $0.isDeleted = isDeleted }
+      change(&item, &tables, since: date) { $0.isDeleted = isDeleted }
     }
   }
 
@@ -88,10 +89,9 @@ extension AnnotationStore {
   }
 
   private func purge(_ id: UUID, _ tables: inout Tables, _ gone: inout Set<UUID>) {
-    guard gone.insert(id).inserted, var item = tables.items[id] else { return }
+    guard gone.insert(id).inserted else { return }
     for child in tables.childIDs(of: id) { purge(child, &tables, &gone) }
-    item.dispute = nil
-    if item.cloud == nil { tables.remove(id) } else { tables.putEdited(item, .delete) }
+    tables.purge(id)
   }
 
   /// Moves an annotation to another layer; to a layer of another owner as a copy with a new ID, and

@@ -36,7 +36,7 @@ public struct AnnotationRefusal: Hashable, Sendable, Codable, Identifiable {
 
 /// The offline queue, which is stored together with the items.
 extension AnnotationStore {
-  /// Every change that the server has not confirmed, oldest first.
+  /// Every change that is to be sent, oldest first; edits in conflict are in ``conflicts``.
   public var pendingOperations: [SyncOperation] {
     state.withLock { state in
       state.tables.waiting.map { item in
@@ -48,8 +48,10 @@ extension AnnotationStore {
     }
   }
 
-  /// The number of changes that the server has not confirmed.
-  public var waitingCount: Int { state.withLock { $0.tables.waiting.count } }
+  /// The number of changes that the server has not confirmed, with those that wait for the user.
+  public var waitingCount: Int {
+    state.withLock { $0.tables.items.values.count { $0.change != nil || $0.dispute != nil } }
+  }
 
   /// Whether nothing is uploaded until the user made space and asks for a sync.
   public var isStorageFull: Bool { state.withLock { $0.tables.isStorageFull } }
@@ -65,19 +67,23 @@ extension AnnotationStore {
     }.sorted { $0.id.precedes($1.id) }
   }
 
-  /// Discards the edits of an item, so that it is as on the server; an item that was never sent is
-  /// removed.
+  /// Discards the edits of an item, so that it is as on the server; a new item is removed.
   ///
+  /// A new item that was sent without an answer is removed from the server, too; if other items
+  /// hang under it there, it stays in the trash.
   /// - Throws: `AnnotationError.notFound`, or `FileError` if it can't be stored.
   public func discardEdits(of id: UUID) throws {
     try transaction { tables in
       guard var item = tables.items[id] else { throw AnnotationError.notFound(id) }
-      guard item.cloud != nil else { return tables.removeTree(id) }
+      guard item.cloud != nil else {
+        let isRefused = item.refusal != nil
+        change(&item, &tables) { $0.isDeleted = true }
+        return tables.removeTree(id, fromServer: !isRefused)
+      }
       item.mine = nil
       item.dispute = nil
       item.refusal = nil
       tables.put(item, waits: nil)
     }
-    sweepMedia()
   }
 }

@@ -139,6 +139,8 @@ public final class AnnotationStore: Sendable {
   }
 
   /// Removes the files that no item refers to.
+  ///
+  /// Only between syncs: one in progress sends files, and has fetched some for items to come.
   func sweepMedia() {
     state.withLock { state in
       media.sweep(keeping: Set(state.tables.items.values.flatMap(\.mediaNames)))

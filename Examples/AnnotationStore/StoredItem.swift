@@ -60,6 +60,9 @@ struct StoredItem: Hashable, Sendable, Codable {
   /// The change that waits in the offline queue.
   var change: QueuedChange?
 
+  /// Whether the server has a version, or may have one that was sent without an answer.
+  var mayBeOnServer: Bool { cloud != nil || offered != nil }
+
   /// Whether it waits to be removed from the server permanently; it is not shown any more.
   var isPurged: Bool { change?.change == .delete }
 

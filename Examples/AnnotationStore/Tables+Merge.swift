@@ -74,7 +74,7 @@ extension Tables {
   mutating func takeRemoval(_ id: UUID, owner: String?, at date: Date) -> TakeResult {
     guard var item = items[id], item.owner == owner else { return TakeResult() }
     // An item that was never sent is not the one that was removed.
-    if item.cloud == nil, owner == nil { return TakeResult() }
+    if !item.mayBeOnServer, owner == nil { return TakeResult() }
     guard owner == nil, !item.isPurged, let mine = item.mine else {
       removeTree(id)
       return TakeResult(isNews: true)
@@ -101,13 +101,22 @@ extension Tables {
   ///
   /// A comment needs its annotation. One's own annotation stays, without a layer; of what another
   /// user owns nothing stays, not even what was never sent.
-  mutating func removeTree(_ id: UUID) {
+  /// - Parameter fromServer: whether the server has not removed them yet.
+  mutating func removeTree(_ id: UUID, fromServer: Bool = false) {
     let owner = items[id]?.owner
     for child in childIDs(of: id) {
       guard let item = items[child], item.owner == owner, owner != nil || item.kind == .comment
       else { continue }
-      removeTree(child)
+      removeTree(child, fromServer: fromServer)
     }
-    remove(id)
+    if fromServer { purge(id) } else { remove(id) }
+  }
+
+  /// Removes an item permanently, from the server, too, if that may have it.
+  mutating func purge(_ id: UUID) {
+    guard var item = items[id], item.mayBeOnServer else { return remove(id) }
+    item.dispute = nil
+    item.refusal = nil
+    putEdited(item, .delete)
   }
 }

@@ -103,10 +103,10 @@ extension Tables {
     put(item, waits: item.mine == nil ? nil : .save)
   }
 
-  /// Keeps an item that the server refuses, with the reason.
+  /// Keeps an item that the server refuses, with the reason; an edit made meanwhile is sent.
   mutating func refuse(_ sent: StoredItem, _ error: CKError) {
     metrics.errorCount += 1
-    guard var item = items[sent.id] else { return }
+    guard var item = items[sent.id], item.change == sent.change else { return }
     item.refusal = Refusal(code: error.code.rawValue, message: Self.words(error))
     replace(item)
   }

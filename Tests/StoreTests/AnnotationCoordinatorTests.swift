@@ -79,6 +79,60 @@ struct AnnotationCoordinatorTests {
     await bench.coordinator.stopSync()
   }
 
+  @Test("A stop in the middle of a sync is no error, and does not lengthen the next wait")
+  func stopDuringSyncIsNoError() async throws {
+    let bench = try Bench()
+    let zones = RequestScope(kind: .fetchDatabaseChanges)
+    bench.server.controls.hold(next: 1, in: zones)
+    await bench.coordinator.startSync()
+    await bench.server.controls.waitForHeldRequests(in: zones)
+    await bench.coordinator.stopSync()
+    #expect(bench.coordinator.syncStatus.name == "idle")
+    #expect(bench.coordinator.metrics.errorCount == 0)
+    await bench.coordinator.startSync()
+    await bench.clock.waitForSleeper(of: .seconds(60))
+    await bench.coordinator.stopSync()
+  }
+
+  @Test("A stop at the same time as a start leaves the network observed only if syncing goes on")
+  func stopDuringStartEndsObservation() async throws {
+    let bench = try Bench()
+    var networks: [WeakMonitor] = []
+    for _ in 0..<300 {
+      let network = NetworkMonitor(SimulatedLink(.offline))
+      networks.append(WeakMonitor(network))
+      let coordinator = AnnotationCoordinator(
+        store: bench.device.store, network: network, clock: bench.clock)
+      let meeting = Meeting()
+      async let start: Void = meeting.run { await coordinator.startSync() }
+      async let stop: Void = meeting.run { await coordinator.stopSync() }
+      _ = await (start, stop)
+      await coordinator.startSync()
+      await coordinator.stopSync()
+    }
+    // An observation keeps its network; those that were stopped end soon.
+    for _ in 0..<100_000 where networks.contains(where: { $0.network != nil }) {
+      await Task.yield()
+    }
+    #expect(networks.count { $0.network != nil } == 0)
+  }
+
+  /// Lets two tasks begin something at the same time, if there are two threads for them.
+  private final class Meeting: Sendable {
+    private let count = Atomic(0)
+
+    func run(_ body: () async -> Void) async {
+      count.add(1, ordering: .sequentiallyConsistent)
+      for _ in 0..<50_000 where count.load(ordering: .sequentiallyConsistent) < 2 {}
+      await body()
+    }
+  }
+
+  private struct WeakMonitor {
+    weak var network: NetworkMonitor?
+    init(_ network: NetworkMonitor) { self.network = network }
+  }
+
   @Test(
     "R: Offline, the network monitor prevents requests; waiting changes are sent on return")
   func offlineChangesWaitForNetwork() async throws {

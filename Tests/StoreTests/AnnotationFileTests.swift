@@ -199,6 +199,29 @@ struct AnnotationFileTests {
     }
   }
 
+  @Test("The strategy is kept also if the removal of an account's data stops half-way")
+  func strategySurvivesFailedRemoval() async throws {
+    for name in ["annotations.journal.damaged-1", "annotations.journal"] {
+      let server = LoopbackServer()
+      let device = try AnnotationDevice(server, "phone")
+      try device.store.addLayer(named: "House")
+      try device.store.setStrategy(.manual)
+      try await device.store.sync()
+      // A folder can't be removed as a file.
+      let obstacle = device.folder.url.appendingPathComponent("annotations/\(name)/x")
+      try? FileManager.default.removeItem(at: obstacle.deletingLastPathComponent())
+      try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: true)
+      device.link.signIn(as: "ben")
+      await #expect(throws: FileError.self) { try await device.store.sync() }
+      #expect(device.store.canonicalLines.isEmpty && device.store.strategy == .manual)
+      try FileManager.default.removeItem(at: obstacle.deletingLastPathComponent())
+      if name == "annotations.journal" { try await device.store.sync() }
+      // As after a crash.
+      let again = try AnnotationDevice(server, "phone, again", folder: device.folder)
+      #expect(again.store.canonicalLines.isEmpty && again.store.strategy == .manual, "\(name)")
+    }
+  }
+
   @Test("R: the account changes in the middle of a sync: nothing of one reaches the other")
   func switchInFlight() async throws {
     // The app may say so at once, late, or not at all.

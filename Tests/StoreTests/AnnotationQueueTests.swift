@@ -129,6 +129,62 @@ struct AnnotationQueueTests {
     #expect(pair.phone.store.annotation(tree)?.syncStatus == .synced)
   }
 
+  @Test("A new item whose answers were lost is removed for good when it is discarded or purged")
+  func itemWithLostAnswersIsRemoved() async throws {
+    for isDiscarded in [false, true] {
+      let pair = try await AnnotationPair()
+      let store = pair.phone.store
+      let note = try store.add(.init(title: "Tree"), to: pair.layer).id
+      try store.comment(on: note, text: "hm")
+      pair.server.controls.dropAnswers(next: 3, in: modify)
+      await #expect(throws: CKError.self) { try await store.sync() }
+      #expect(try pair.server.annotations().count == 4)
+      if isDiscarded {
+        try store.discardEdits(of: note)
+      } else {
+        try store.deleteAnnotation(note)
+        pair.time.advance(100)
+        #expect(try store.emptyTrash(olderThan: 60) == 2)
+      }
+      #expect(store.annotation(note) == nil && store.comments().isEmpty)
+      try await pair.settle()
+      #expect(pair.phone.titles == ["Door"] && pair.isSame, "discarded: \(isDiscarded)")
+      #expect(try pair.server.annotations().count == 2 && store.waitingCount == 0)
+    }
+  }
+
+  @Test("A discarded new item that another device comments on meanwhile stays in the trash")
+  func discardedItemWithCommentStaysInTrash() async throws {
+    let pair = try await AnnotationPair()
+    let (store, desk) = (pair.phone.store, pair.desk.store)
+    let note = try store.add(.init(title: "Tree"), to: pair.layer).id
+    pair.server.controls.dropAnswers(next: 3, in: modify)
+    await #expect(throws: CKError.self) { try await store.sync() }
+    try await desk.sync()
+    try desk.comment(on: note, text: "hm")
+    try await desk.sync()
+    try store.discardEdits(of: note)
+    try await pair.settle()
+    #expect(pair.phone.titles == ["Door"] && pair.isSame && store.waitingCount == 0)
+    #expect(desk.annotation(note)?.isDeleted == true)
+  }
+
+  @Test("A new item that another device removes before an answer arrives is not sent again")
+  func removedItemWithLostAnswersIsNotSent() async throws {
+    let pair = try await AnnotationPair(.remoteWins)
+    let note = try pair.phone.store.add(.init(title: "Tree"), to: pair.layer).id
+    pair.server.controls.dropAnswers(next: 3, in: modify)
+    await #expect(throws: CKError.self) { try await pair.phone.store.sync() }
+    try await pair.desk.store.sync()
+    try pair.desk.store.deleteAnnotation(note)
+    pair.time.advance(100)
+    try pair.desk.store.emptyTrash(olderThan: 60)
+    try await pair.desk.store.sync()
+    try await pair.settle()
+    #expect(pair.phone.titles == ["Door"] && pair.isSame)
+    #expect(try pair.server.annotations().count == 2 && pair.phone.store.waitingCount == 0)
+  }
+
   @Test("R: an edit back to what was is an edit, also when the answer in between was lost")
   func thereAndBack() async throws {
     for strategy in [ConflictStrategy.lastWriteWins, .manual] {

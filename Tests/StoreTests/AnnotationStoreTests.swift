@@ -139,8 +139,42 @@ struct AnnotationStoreTests {
     #expect(store.annotation(notes[0]) == nil && device.titles == ["b"])
   }
 
+  @Test("A layer that a device with a fast clock renamed is restored with its annotations")
+  func layerOfFastClockIsRestoredWhole() async throws {
+    let phone = try AnnotationDevice(server, "phone")
+    let fast = try AnnotationDevice(server, "fast")
+    fast.time.advance(3_600)
+    let layer = try phone.store.addLayer(named: "House").id
+    let notes = try phone.store.add([.init(title: "a"), .init(title: "b")], to: layer).map(\.id)
+    try await phone.store.sync()
+    try await fast.store.sync()
+    try fast.store.rename(layer, to: "Home")
+    try await fast.store.sync()
+    try phone.store.deleteAnnotation(notes[1])
+    try await phone.store.sync()
+    try phone.store.deleteLayer(layer)
+    #expect(phone.store.canonicalLines.isEmpty)
+    phone.time.advance(10)
+    try phone.store.restore(layer)
+    #expect(phone.store.layers.map(\.name) == ["Home"] && phone.titles == ["a"])
+    try await phone.store.sync()
+    try await fast.store.sync()
+    #expect(fast.store.canonicalLines == phone.store.canonicalLines)
+  }
+
+  @Test("Restoring a layer that is not in the trash brings no deleted annotation back")
+  func liveLayerIsNotRestored() throws {
+    let device = try AnnotationDevice(server, "phone")
+    let layer = try device.store.addLayer(named: "House").id
+    let note = try device.store.add(.init(title: "a"), to: layer).id
+    device.time.advance()
+    try device.store.deleteAnnotation(note)
+    try device.store.restore(layer)
+    #expect(device.titles.isEmpty && device.store.annotation(note)?.isDeleted == true)
+  }
+
   @Test("R: Files are copied in, stored once for equal content, and cleaned up")
-  func equalMediaFilesAreStoredOnce() throws {
+  func equalMediaFilesAreStoredOnce() async throws {
     let device = try AnnotationDevice(server, "phone")
     let store = device.store
     let layer = try store.addLayer(named: "House").id
@@ -156,8 +190,16 @@ struct AnnotationStoreTests {
       device.file("b.bmp", picture(width: 5, height: 4, red: 0, green: 9, blue: 0)), to: notes[0])
     #expect(device.mediaFiles.count == 2)
     try store.detach(from: notes[0])
-    #expect(device.mediaFiles.count == 1 && store.annotation(notes[0])?.content.mediaURL == nil)
+    #expect(store.annotation(notes[0])?.content.mediaURL == nil)
+    try await store.sync()
+    #expect(device.mediaFiles.count == 1)
     try store.detach(from: notes[1])
+    _ = try AnnotationDevice(server, "phone, again", folder: device.folder)
+    #expect(device.mediaFiles.count == 1, "the server has it, and it is the version of old")
+    device.link.isOnline = false
+    await #expect(throws: CKError.self) { try await store.sync() }
+    device.link.isOnline = true
+    try await store.sync()
     #expect(device.mediaFiles.isEmpty)
   }
 

@@ -57,9 +57,23 @@ final class AnnotationDevice: Sendable {
 
 /// A moment that only a test moves.
 final class Moment: Sendable {
-  private let state = Mutex(AnnotationDevice.start)
-  var date: Date { state.withLock { $0 } }
-  func advance(_ seconds: Double = 1) { state.withLock { $0 += seconds } }
+  private let state = Mutex((date: AnnotationDevice.start, action: (@Sendable () -> Void)?.none))
+
+  var date: Date {
+    let action = state.withLock { state in
+      defer { state.action = nil }
+      return state.action
+    }
+    action?()
+    return state.withLock { $0.date }
+  }
+
+  func advance(_ seconds: Double = 1) { state.withLock { $0.date += seconds } }
+
+  /// Runs `action` when somebody asks for the date next, such as a store in the middle of a step.
+  func beforeNextReading(_ action: @escaping @Sendable () -> Void) {
+    state.withLock { $0.action = action }
+  }
 }
 
 /// Makes names: the same ones in the same order in every run, others on every device.

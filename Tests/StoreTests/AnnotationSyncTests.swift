@@ -129,6 +129,7 @@ struct AnnotationSyncTests {
       let sides = try #require(again.store.sides(of: pair.note))
       #expect(sides.mine?.content.text == field.mine && sides.theirs?.content.text == field.theirs)
       #expect(again.store.annotation(pair.note)?.syncStatus == .conflict)
+      #expect(again.store.waitingCount == 1, "the edit would be lost with the account")
       try await again.store.sync()
       try await pair.phone.store.sync()
       #expect(pair.phone.store.annotation(pair.note)?.scale == 1, "nothing is sent before")

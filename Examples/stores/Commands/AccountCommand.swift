@@ -66,7 +66,7 @@ extension Session {
     if unsent > 0 && !isForced {
       throw ToolError(
         "\(count(unsent, "change")) of this account could not be sent, so nothing was done: "
-          + "\(failure.map(words) ?? "sync again later"); --force discards the changes")
+          + "\(failure.map(words) ?? "sync, or decide conflicts"); --force discards the changes")
     }
     return unsent
   }

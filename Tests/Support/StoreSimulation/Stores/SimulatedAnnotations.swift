@@ -133,7 +133,7 @@ private final class AnnotationUser: Sendable {
       trash.withLock { $0.append(layer) }
     case 13, 14:
       if let gone = trash.withLock({ $0.popLast() }) { try store.restore(gone) }
-    case 15: try store.emptyTrash(olderThan: 600)
+    case 15: try store.emptyTrash(olderThan: random.pick([-1, 600]))
     case 16, 17: _ = try store.move(annotation, to: layer)
     case 18, 19: try attach(text, to: annotation)
     case 20: try store.detach(from: annotation)
@@ -143,8 +143,15 @@ private final class AnnotationUser: Sendable {
       let place = Float(random.below(100))
       try store.edit(annotation) { $0.position = [place, place + 1, -place] }
     case 30, 31: try store.edit(annotation) { $0.title = text }
+    case 32: try discardNew()
     default: try store.edit(annotation) { $0.content.text = text }
     }
+  }
+
+  /// Discards the newest annotation of which no answer says that the cloud has it.
+  private func discardNew() throws {
+    let new = store.annotations().last { $0.cloudKitRecordName == nil }
+    if let new { try store.discardEdits(of: new.id) }
   }
 
   private func attach(_ text: String, to annotation: UUID) throws {
