@@ -1,33 +1,33 @@
 package import CloudProtocol
 package import Records
 
+/// The availability of the account on a device, as in `CKAccountStatus`.
+///
+/// Only public reads work without an available account. Rules: CS-51 and CS-174.
+public enum AccountAvailability: String, Hashable, Sendable, CaseIterable {
+  /// The account is available.
+  case available
+  /// The account is not ready: requests fail with `accountTemporarilyUnavailable`.
+  case temporarilyUnavailable
+  /// Access is restricted by an administrator or parent: requests fail with `notAuthenticated`.
+  case restricted
+  /// The status is unknown: requests fail with `notAuthenticated`.
+  case couldNotDetermine
+}
+
 /// The origin of a request: the device and the account that is signed in on it.
 ///
 /// The server derives it from the connection, never from the request's content.
 package struct Caller: Hashable, Sendable {
-  /// Whether the account can be used.
-  ///
-  /// Rules: CS-51 and CS-174, `CKAccountStatus`.
-  package enum Availability: UInt8, Hashable, Sendable, CaseIterable {
-    /// The account is available.
-    case available
-    /// The account is not ready; only public reads work.
-    case temporarilyUnavailable
-    /// Access is restricted by an administrator or parent; only public reads work.
-    case restricted
-    /// The status is unknown; only public reads work.
-    case couldNotDetermine
-  }
-
   /// The account that is signed in; `nil` when there is none.
   package var user: UserID?
   /// The device, unique on the server.
   package var device: String
   /// Whether the account can be used.
-  package var availability: Availability
+  package var availability: AccountAvailability
 
   /// Creates a caller.
-  package init(user: UserID?, device: String, availability: Availability = .available) {
+  package init(user: UserID?, device: String, availability: AccountAvailability = .available) {
     self.user = user
     self.device = device
     self.availability = availability

@@ -73,8 +73,9 @@ extension CloudMachine {
       account: account, device: nil, now: now)
     var transaction = WriteTransaction()
     for mount in try storage.zones(in: visits) where mount.deletion == nil {
-      if case .success(let access) = try context.access(to: mount.id) {
-        _ = try leave(mount, access, &transaction)
+      // A share that can't be left does not keep the account from being erased.
+      _ = try ItemResult(mount.id) {
+        try leave(mount, context.access(to: mount.id), &transaction)
       }
     }
     let position = try transaction.open(home, context)

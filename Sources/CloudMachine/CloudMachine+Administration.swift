@@ -6,29 +6,20 @@ package import Records
 /// Each method works in the transaction of `storage` that its caller runs. All throw a `CloudError`
 /// for an unknown zone or account, and storage errors; then nothing was changed.
 extension CloudMachine {
-  /// Deletes `zone` as an app would, and sends a push to every device.
-  package func deleteZone(
-    _ zone: ZoneID, in database: DatabaseID, now: Timestamp, storage: any CloudStorage
-  ) throws -> [OutgoingPush] {
-    try remove(zone, for: .deleted, in: database, now: now, storage: storage)
-  }
-
-  /// Deletes `zone` as the user does in the settings.
+  /// Deletes `zone` as an app would, as the user does in the settings, or as a reset of end-to-end
+  /// encrypted data does, and sends a push to every device.
   ///
   /// Rules: CS-171 to CS-173.
-  package func purgeZone(
-    _ zone: ZoneID, in database: DatabaseID, now: Timestamp, storage: any CloudStorage
+  package func removeZone(
+    _ zone: ZoneID, for reason: ZoneDeletionReason, in database: DatabaseID, now: Timestamp,
+    storage: any CloudStorage
   ) throws -> [OutgoingPush] {
-    try remove(zone, for: .purged, in: database, now: now, storage: storage)
-  }
-
-  /// Deletes `zone` as a reset of end-to-end encrypted data does.
-  ///
-  /// Rules: CS-171 to CS-173.
-  package func resetEncryptedData(
-    _ zone: ZoneID, in database: DatabaseID, now: Timestamp, storage: any CloudStorage
-  ) throws -> [OutgoingPush] {
-    try remove(zone, for: .encryptedDataReset, in: database, now: now, storage: storage)
+    guard zone.name != ZoneID.defaultName else {
+      throw CloudError(.invalidArguments, "the default zone can't be deleted")
+    }
+    return try change(zone, in: database, now: now, storage: storage) { row, transaction, context in
+      if let row { try transaction.remove(row, in: database, reason: reason, context) }
+    }
   }
 
   /// Expires every token issued so far for `zone`, or for the database feed when `nil`: using one
@@ -70,18 +61,6 @@ extension CloudMachine {
     }
   }
 
-  private func remove(
-    _ zone: ZoneID, for reason: ZoneDeletionReason, in database: DatabaseID, now: Timestamp,
-    storage: any CloudStorage
-  ) throws -> [OutgoingPush] {
-    guard zone.name != ZoneID.defaultName else {
-      throw CloudError(.invalidArguments, "the default zone can't be deleted")
-    }
-    return try change(zone, in: database, now: now, storage: storage) { row, transaction, context in
-      if let row { try transaction.remove(row, in: database, reason: reason, context) }
-    }
-  }
-
   /// Commits the changes that `body` makes to `database`, whose change set is the first.
   ///
   /// - Parameter body: Receives the live row of `zone` if it is given.
@@ -89,13 +68,13 @@ extension CloudMachine {
     _ zone: ZoneID?, in database: DatabaseID, now: Timestamp, storage: any CloudStorage,
     _ body: (ZoneRow?, inout WriteTransaction, RequestContext) throws -> Void
   ) throws -> [OutgoingPush] {
-    let context = RequestContext(
-      storage: storage, limits: limits, database: database,
-      account: try database.owner.flatMap { try storage.account($0) }, device: nil, now: now)
+    let context = try RequestContext(storage, limits, database, now: now)
     var transaction = WriteTransaction()
     _ = try transaction.open(database, context)
-    let row = try zone.map { try context.zone(context.spelled($0)).get() }
-    try body(row, &transaction, context)
+    do {
+      let row = try zone.map { try context.zone(context.spelled($0)) }
+      try body(row, &transaction, context)
+    } catch let refusal as Refusal { throw refusal.error }
     let pushes = try pushes(for: &transaction, context)
     try transaction.commit(to: storage)
     return pushes

@@ -49,11 +49,7 @@ extension CloudMachine {
       throw Refusal(.invalidArguments, "the public database has no change feed")
     }
     let limit = try pageLimit(request.limit, limits.zoneChangesPage)
-    let access: ZoneAccess
-    switch try context.access(to: request.zone) {
-    case .success(let found): access = found
-    case .failure(let error): throw Refusal(error)
-    }
+    let access = try context.access(to: request.zone)
     if access.zone.id == .default {
       throw Refusal(.invalidArguments, "the default zone has no change feed")
     }

@@ -1,5 +1,5 @@
 import CloudProtocol
-import Records
+package import Records
 
 extension CloudMachine {
   /// The pushes for all changes after `sequence` in `database`.
@@ -11,31 +11,38 @@ extension CloudMachine {
   package func pushes(
     forChangesAfter sequence: UInt64, in database: DatabaseID, storage: any CloudStorage
   ) throws -> [OutgoingPush] {
-    let context = RequestContext(
-      storage: storage, limits: limits, database: database,
-      account: try database.owner.flatMap { try storage.account($0) }, device: nil,
-      now: Timestamp(secondsSinceReferenceDate: 0))
+    let context = try RequestContext(storage, limits, database)
     let zones = try storage.zoneChanges(in: database, after: sequence, limit: .max)
     let events = try zones.map { zone in
       ChangeSet.ZoneEvent(
         zone: zone.id,
         types: zone.deletion == nil
-          ? try types(of: zone.id, after: sequence, context) : [])
+          ? try storage.types(of: zone.id, in: database, after: sequence) : [])
     }
     return try pushes(for: events, context)
   }
+}
 
+extension CloudStorage {
   /// The types of the zone's records changed after `sequence`, each once, in order.
-  private func types(
-    of zone: ZoneID, after sequence: UInt64, _ context: RequestContext
+  fileprivate func types(
+    of zone: ZoneID, in database: DatabaseID, after sequence: UInt64
   ) throws -> [String] {
     var types: Set<String> = []
+    try forEachPage(of: zone, in: database, after: sequence) { types.formUnion($0.map(\.type)) }
+    return types.sorted()
+  }
+
+  /// Calls `body` with all changes of a zone after `sequence`, oldest first, a page at a time.
+  package func forEachPage(
+    of zone: ZoneID, in database: DatabaseID, after sequence: UInt64 = 0,
+    _ body: ([RecordRow]) throws -> Void
+  ) throws {
     var position = sequence
     while true {
-      let rows = try context.storage.recordChanges(
-        of: zone, in: context.database, after: position, limit: 500)
-      for row in rows { types.insert(row.type) }
-      guard let last = rows.last, rows.count == 500 else { return types.sorted() }
+      let page = try recordChanges(of: zone, in: database, after: position, limit: 500)
+      try body(page)
+      guard let last = page.last, page.count == 500 else { return }
       position = last.changedAt
     }
   }

@@ -11,11 +11,7 @@ extension CloudMachine {
     let zone = request.zone
     let zones = try zones(queried: zone, context)
     let query = request.query
-    let prepared: PreparedQuery
-    switch try context.prepared(query) {
-    case .success(let query): prepared = query
-    case .failure(let error): throw Refusal(error)
-    }
+    let prepared = try context.prepared(query)
     let binding = QueryPosition.binding(
       storage: try context.storage.identity(), database: context.database,
       user: context.account?.user, zone: zone, query: query)
@@ -52,16 +48,13 @@ extension CloudMachine {
   private func zones(
     queried zone: ZoneID?, _ context: RequestContext
   ) throws -> [ZoneID] {
-    if let zone { return [try context.opened(zone)] }
+    if let zone { return [try context.access(to: zone).id] }
     switch context.database.scope {
     case .shared:
       throw Refusal(
         .invalidArguments, "SharedDB does not support Zone Wide queries; name the zone to look in")
-    case .public: return [try context.opened(.default)]
-    case .private:
-      let custom = try context.storage.zones(in: context.database)
-        .filter { $0.deletion == nil && $0.id != .default }.map(\.id)
-      return ([.default] + custom).sorted()
+    case .public: return [try context.access(to: .default).id]
+    case .private: return ([.default] + (try context.customZones())).sorted()
     }
   }
 
@@ -74,33 +67,20 @@ extension CloudMachine {
 }
 
 extension RequestContext {
-  /// The zone in the spelling of its records; throws if the requester cannot use it.
-  fileprivate func opened(_ zone: ZoneID) throws -> ZoneID {
-    switch try access(to: zone) {
-    case .success(let access): return access.id
-    case .failure(let error): throw Refusal(error)
-    }
-  }
-
-  /// The prepared `query`, or the error of an invalid query.
-  func prepared(_ query: Query) throws -> Result<PreparedQuery, CloudError> {
+  /// The prepared `query`; an invalid one is refused.
+  func prepared(_ query: Query) throws -> PreparedQuery {
     if query.recordType == RequestContext.userRecordType {
-      return .failure(
-        CloudError(.invalidArguments, "records of the system's type Users can't be queried"))
+      throw Refusal(.invalidArguments, "records of the system's type Users can't be queried")
     }
-    if query.recordType != "cloudkit.share",
-      let error = names.faultOfRecordType(query.recordType)
-    {
-      return .failure(error)
+    if query.recordType != "cloudkit.share" {
+      try Refusal.check(names.faultOfRecordType(query.recordType))
     }
-    if let error = limits.excess(of: query) { return .failure(error) }
+    try Refusal.check(limits.excess(of: query))
     let type = try storage.recordType(
       RecordTypeID(
         container: database.container, environment: database.environment, name: query.recordType))
-    do {
-      return .success(try PreparedQuery(query, type: type, user: account?.user))
-    } catch {
-      return .failure(error)
+    do { return try PreparedQuery(query, type: type, user: account?.user) } catch {
+      throw Refusal(error)
     }
   }
 }

@@ -27,10 +27,7 @@ extension CloudMachine {
   package func queryPushes(
     forChangesAfter sequence: UInt64, in database: DatabaseID, storage: any CloudStorage
   ) throws -> [OutgoingPush] {
-    let context = RequestContext(
-      storage: storage, limits: limits, database: database,
-      account: try database.owner.flatMap { try storage.account($0) }, device: nil,
-      now: Timestamp(secondsSinceReferenceDate: 0))
+    let context = try RequestContext(storage, limits, database)
     guard
       try homes(context).contains(where: { !(try storage.subscriptions(in: $0).isEmpty) })
     else { return [] }
@@ -39,13 +36,9 @@ extension CloudMachine {
     var orders: [OutgoingPush] = []
     // The default zone has no feed, but its records have sequence numbers as well.
     for zone in [.default] + changed {
-      var position = sequence
-      while true {
-        let rows = try storage.recordChanges(of: zone, in: database, after: position, limit: 500)
+      try storage.forEachPage(of: zone, in: database, after: sequence) { rows in
         orders += try self.orders(for: rows.map { ChangeSet.RecordEvent(foreign: $0) }, context)
           .orders
-        guard let last = rows.last, rows.count == 500 else { break }
-        position = last.changedAt
       }
     }
     var sorted: [OutgoingPush] = []
@@ -107,21 +100,18 @@ extension CloudMachine {
     }
   }
 
-  /// The error of an invalid query subscription; `nil` when it is valid.
-  func fault(of watched: QuerySubscription, _ context: RequestContext) throws -> CloudError? {
+  /// Refuses an invalid query subscription.
+  func check(_ watched: QuerySubscription, _ context: RequestContext) throws {
     let whens: QuerySubscription.Options = [
       .firesOnRecordCreation, .firesOnRecordUpdate, .firesOnRecordDeletion,
     ]
     guard !watched.options.isDisjoint(with: whens) else {
-      return CloudError(
+      throw Refusal(
         .invalidArguments,
         "a query subscription needs to say whether it fires on creation, update or deletion")
     }
-    if case .failure(let error) = try context.prepared(watched.query) { return error }
-    guard let zone = watched.zone, case .failure(let error) = try context.zone(zone) else {
-      return nil
-    }
-    return error
+    _ = try context.prepared(watched.query)
+    if let zone = watched.zone { _ = try context.zone(zone) }
   }
 
   /// The desired fields that fit in a push: scalar values only, long texts truncated, up to the

@@ -8,21 +8,18 @@ extension CloudMachine {
   /// and `fetchUnknownRecord`.
   func fetchRecords(_ request: FetchRecords, _ context: RequestContext) throws -> CloudReply {
     try refuse(itemCount: request.ids.count)
-    var zones: [ZoneID: Result<ZoneAccess, CloudError>] = [:]
+    var zones: [ZoneID: ZoneAccess] = [:]
     return .records(
       try request.ids.map { id in
-        let zone = try zones[id.zone] ?? context.access(to: id.zone)
-        zones[id.zone] = zone
-        let access: ZoneAccess
-        switch zone {
-        case .failure(let error): return ItemResult(id: id, .failure(error))
-        case .success(let found): access = found
+        try ItemResult(id) {
+          let access = try zones[id.zone] ?? context.access(to: id.zone)
+          zones[id.zone] = access
+          guard var record = try access.record(access.inward(id)) else {
+            throw Refusal(.unknownItem, "there is no such record")
+          }
+          record.fields = request.fields.applied(to: record.fields)
+          return access.outward(record)
         }
-        guard var record = try access.record(access.inward(id)) else {
-          return ItemResult(id: id, .failure(CloudError(.unknownItem, "there is no such record")))
-        }
-        record.fields = request.fields.applied(to: record.fields)
-        return ItemResult(id: id, .success(access.outward(record)))
       })
   }
 
@@ -39,10 +36,8 @@ extension CloudMachine {
     let wantsAll = request.fields == .all
     for part in parts {
       var outcome: RecordBatch.Outcome
-      switch try context.access(to: part.zone) {
-      case .failure(let error):
-        outcome = RecordBatch.Outcome(part, failingWith: error)
-      case .success(let access):
+      do {
+        let access = try context.access(to: part.zone)
         let home = try transaction.open(access.home, context)
         var batch = try RecordBatch(
           saves: part.saves.map { access.inward(request.save[$0]) },
@@ -53,6 +48,8 @@ extension CloudMachine {
           access: access, spent: transaction[home].database.byteCount,
           knownTypes: transaction.types)
         outcome = access.outward(try batch.apply(to: &transaction))
+      } catch let refusal as Refusal {
+        outcome = RecordBatch.Outcome(part, failingWith: refusal.error)
       }
       for (index, result) in zip(part.saves, outcome.saved) {
         saved[index] = ItemResult(

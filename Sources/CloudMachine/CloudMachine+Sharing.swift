@@ -24,10 +24,8 @@ extension CloudMachine {
     let transaction = WriteTransaction()
     return .sharesResolved(
       try request.urls.map { url in
-        switch try find(url, transaction, context) {
-        case .failure(let error): return ItemResult(id: url, .failure(error))
-        case .success(let found):
-          return ItemResult(id: url, .success(try metadata(found, request.rootFields, context)))
+        try ItemResult(url) {
+          try metadata(find(url, transaction, context), request.rootFields, context)
         }
       })
   }
@@ -42,14 +40,9 @@ extension CloudMachine {
     try refuse(itemCount: urls.count)
     var transaction = WriteTransaction()
     let results = try urls.map { url in
-      switch try find(url, transaction, context) {
-      case .failure(let error): return ItemResult<String, Record>(id: url, .failure(error))
-      case .success(let found):
-        switch try accept(found, &transaction, context) {
-        case .failure(let error): return ItemResult(id: url, .failure(error))
-        case .success(let record):
-          return ItemResult(id: url, .success(found.spelled(record)))
-        }
+      try ItemResult(url) {
+        let found = try find(url, transaction, context)
+        return found.spelled(try accept(found, &transaction, context))
       }
     }
     return (.sharesAccepted(results), transaction)
@@ -60,31 +53,29 @@ extension CloudMachine {
     try refuse(itemCount: lookups.count)
     return .usersFound(
       try lookups.map { lookup in
-        guard let account = try context.account(for: lookup) else {
-          return ItemResult(
-            id: lookup, .failure(CloudError(.unknownItem, "no account belongs to this person")))
+        try ItemResult(lookup) {
+          guard let account = try context.account(for: lookup) else {
+            throw Refusal(.unknownItem, "no account belongs to this person")
+          }
+          return context.identity(of: account, lookup: lookup)
         }
-        return ItemResult(id: lookup, .success(context.identity(of: account, lookup: lookup)))
       })
   }
 
   private func find(
     _ url: String, _ transaction: WriteTransaction, _ context: RequestContext
-  ) throws -> Result<FoundShare, CloudError> {
-    let unknown = CloudError(.unknownItem, "no share has this URL, or it was removed")
+  ) throws -> FoundShare {
     guard let requester = context.account, let address = try ShareAddress.find(url, context),
       let user = address.home.owner, let owner = try context.storage.account(user),
       let zone = try transaction.zone(address.share.zone, in: address.home, context),
       zone.deletion == nil,
       let row = try transaction.share(address.share, in: address.home, context),
       let record = row.record, let details = record.sharing, details.url == url
-    else { return .failure(unknown) }
+    else { throw Refusal(.unknownItem, "no share has this URL, or it was removed") }
     let rules = ShareRules(context: context, owner: owner)
-    return try rules.participant(of: requester, in: details).map {
-      FoundShare(
-        address: address, row: row, record: record, details: details, owner: owner,
-        requester: requester, participant: $0)
-    }
+    return FoundShare(
+      address: address, row: row, record: record, details: details, owner: owner,
+      requester: requester, participant: try rules.participant(of: requester, in: details))
   }
 
   private func metadata(
@@ -106,8 +97,8 @@ extension CloudMachine {
 
   private func accept(
     _ found: FoundShare, _ transaction: inout WriteTransaction, _ context: RequestContext
-  ) throws -> Result<Record, CloudError> {
-    if found.isOwner || found.participant.acceptance == .accepted { return .success(found.record) }
+  ) throws -> Record {
+    if found.isOwner || found.participant.acceptance == .accepted { return found.record }
     var details = found.details
     var joining = found.participant
     joining.acceptance = .accepted
@@ -116,15 +107,14 @@ extension CloudMachine {
       details.participants[index] = joining
     } else {
       guard details.participants.count - 1 < limits.shareParticipants else {
-        return .failure(
-          CloudError(
-            .tooManyParticipants, "a share takes at most \(limits.shareParticipants) participants"))
+        throw Refusal(
+          .tooManyParticipants, "a share takes at most \(limits.shareParticipants) participants")
       }
       details.participants.append(joining)
     }
     let home = found.address.home
     guard var zone = try transaction.zone(found.address.share.zone, in: home, context) else {
-      return .failure(.missingZone)
+      throw Refusal.missingZone
     }
     let position = try transaction.open(home, context)
     let sequence = transaction[position].nextSequence()
@@ -143,7 +133,7 @@ extension CloudMachine {
       of: &zone, in: home, written: [row], since: sequence, changes: [change], context)
     transaction.put(zone, at: position)
     transaction[position].note(ChangeSet.ZoneEvent(zone: zone.id, types: [row.type]))
-    return .success(record)
+    return record
   }
 }
 

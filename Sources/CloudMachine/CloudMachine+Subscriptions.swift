@@ -16,10 +16,7 @@ extension CloudMachine {
     try refuse(itemCount: ids.count)
     return .subscriptions(
       try ids.map { id in
-        guard let subscription = try context.storage.subscription(id, in: home) else {
-          return ItemResult(id: id, .failure(.missingSubscription))
-        }
-        return ItemResult(id: id, .success(subscription))
+        try ItemResult(id) { try context.storedSubscription(id) }
       })
   }
 
@@ -37,52 +34,45 @@ extension CloudMachine {
       try context.storage.database(home) ?? DatabaseRow(id: home, incarnation: 1),
       now: context.now)
     let saved = try request.save.map { subscription in
-      if let error = try fault(of: subscription, context) {
-        return ItemResult<SubscriptionID, Subscription>(id: subscription.id, .failure(error))
+      try ItemResult(subscription.id) {
+        try check(subscription, context)
+        changeSet.append(.putSubscription(subscription, in: home))
+        return subscription
       }
-      changeSet.append(.putSubscription(subscription, in: home))
-      return ItemResult(id: subscription.id, .success(subscription))
     }
     let deleted = try request.delete.map { id in
-      guard try context.storage.subscription(id, in: home) != nil else {
-        return ItemResult<SubscriptionID, Done>(id: id, .failure(.missingSubscription))
+      try ItemResult(id) {
+        _ = try context.storedSubscription(id)
+        changeSet.append(.removeSubscription(id, in: home))
+        return Done()
       }
-      changeSet.append(.removeSubscription(id, in: home))
-      return ItemResult(id: id, .success(Done()))
     }
     return (.subscriptionsModified(saved: saved, deleted: deleted), changeSet)
   }
 
-  /// The error of an invalid subscription; `nil` when it is valid.
+  /// Refuses an invalid subscription.
   ///
   /// Rules: CS-150 to CS-170.
-  private func fault(
-    of subscription: Subscription, _ context: RequestContext
-  ) throws -> CloudError? {
-    if let error = context.names.faultOfSubscriptionName(subscription.id.rawValue) { return error }
+  private func check(_ subscription: Subscription, _ context: RequestContext) throws {
+    try Refusal.check(context.names.faultOfSubscriptionName(subscription.id.rawValue))
     guard let info = subscription.notificationInfo else {
-      return CloudError(.invalidArguments, "a subscription needs a notificationInfo")
+      throw Refusal(.invalidArguments, "a subscription needs a notificationInfo")
     }
     guard info.desiredKeys.count <= limits.subscriptionKeys else {
-      return CloudError(
+      throw Refusal(
         .invalidArguments, "a push carries at most \(limits.subscriptionKeys) desired keys")
     }
     switch (subscription.kind, context.database.scope) {
-    case (.database, .private), (.database, .shared): return nil
+    case (.database, .private), (.database, .shared): break
     case (.query(let watched), .private), (.query(let watched), .public):
-      return try fault(of: watched, context)
+      try check(watched, context)
     case (.zone(.default, _), .private):
-      return CloudError(
-        .invalidArguments, "the default zone supports query subscriptions only")
-    case (.zone(let zone, _), .private): return try missing(zone, context)
+      throw Refusal(.invalidArguments, "the default zone supports query subscriptions only")
+    case (.zone(let zone, _), .private): _ = try context.zone(zone)
     case (.database, .public), (.zone, .public), (.zone, .shared), (.query, .shared):
-      return CloudError(
+      throw Refusal(
         .invalidArguments, "this database does not support subscriptions of this kind")
     }
-  }
-
-  private func missing(_ zone: ZoneID, _ context: RequestContext) throws -> CloudError? {
-    if case .failure(let error) = try context.zone(zone) { error } else { nil }
   }
 
   /// The pushes for the changes in all of a request's databases.
@@ -132,6 +122,13 @@ extension RequestContext {
     home.owner = account?.user
     return home
   }
+
+  fileprivate func storedSubscription(_ id: SubscriptionID) throws -> Subscription {
+    guard let subscription = try storage.subscription(id, in: subscriptionHome) else {
+      throw Refusal(.unknownItem, "there is no such subscription")
+    }
+    return subscription
+  }
 }
 
 extension Subscription {
@@ -155,9 +152,4 @@ extension ChangeSet.ZoneEvent {
     guard let type else { return true }
     return types.contains(type)
   }
-}
-
-extension CloudError {
-  fileprivate static let missingSubscription = CloudError(
-    .unknownItem, "there is no such subscription")
 }

@@ -72,7 +72,7 @@ package struct CloudMachine: Sendable {
   ) throws -> CloudError?? {
     guard let rate = limits.throttle,
       let counted = try storage.countRequest(
-        of: rate.key(account: account, device: device), window: rate.window)
+        of: rate.key(account: account, device: device), window: rate.seconds)
     else { return nil }
     return .some(rate.refusal(of: counted))
   }
@@ -93,4 +93,18 @@ struct Refusal: Error {
   init(_ error: CloudError) { self.error = error }
 
   init(_ code: CloudError.Code, _ message: String) { error = CloudError(code, message) }
+
+  /// Throws `error` as a refusal, if there is one.
+  static func check(_ error: CloudError?) throws {
+    if let error { throw Refusal(error) }
+  }
+}
+
+extension ItemResult {
+  /// The value of `body` for the item `id`, or the error with which it refuses.
+  init(_ id: ID, _ body: () throws -> Value) throws {
+    do { self.init(id: id, .success(try body())) } catch let refusal as Refusal {
+      self.init(id: id, .failure(refusal.error))
+    }
+  }
 }

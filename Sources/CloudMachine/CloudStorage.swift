@@ -236,6 +236,18 @@ public struct DatabaseID: Hashable, Sendable, Codable {
   }
 }
 
+/// The key of what has a name that is unique in a database.
+package struct InDatabase<Name: Hashable & Sendable>: Hashable, Sendable {
+  private let name: Name
+  private let database: DatabaseID
+
+  /// The key of `name` in `database`.
+  package init(_ name: Name, _ database: DatabaseID) {
+    self.name = name
+    self.database = database
+  }
+}
+
 extension DatabaseID: Comparable {
   /// Orders by container, environment, scope and owner, with names in byte order, so that the order
   /// is the same in every storage.

@@ -4,35 +4,10 @@ package import Records
 /// A rate limiter: counts the requests of each caller per window and rejects those above the limit.
 ///
 /// The server keeps the value in memory and passes it in; its counts may be lost at a restart. A
-/// storage that several servers share counts for all of them, and `Rate` decides on its count. The
-/// first rejection in a window is `serviceUnavailable`, later ones are `requestRateLimited`, both
-/// with the remaining seconds. Rules: CS-171 to CS-173.
+/// storage that several servers share counts for all of them, and `ServerLimits.Throttle` decides
+/// on its count. The first rejection in a window is `serviceUnavailable`, later ones are
+/// `requestRateLimited`, both with the remaining seconds. Rules: CS-171 to CS-173.
 package struct CloudThrottle: Hashable, Sendable {
-  /// The allowed rate of a caller.
-  package struct Rate: Hashable, Sendable {
-    /// The unit that counts as one caller.
-    package enum Key: UInt8, Hashable, Sendable {
-      /// All devices of an account together; without an account, each device.
-      case user
-      /// Each device.
-      case device
-    }
-
-    /// Requests allowed in a window, at least 1.
-    package var requests: Int
-    /// The length of a window in seconds.
-    package var window: Double
-    /// The unit that counts as one caller.
-    package var key: Key
-
-    /// Allows `requests` in `window` seconds.
-    package init(requests: Int, window: Double, key: Key = .user) {
-      self.requests = requests
-      self.window = window
-      self.key = key
-    }
-  }
-
   fileprivate struct Window: Hashable, Sendable {
     var start: Double
     var requests = 0
@@ -55,11 +30,10 @@ package struct CloudThrottle: Hashable, Sendable {
   /// Counts a request of `caller` at `now`; returns the error if it is rejected, `nil` if it is
   /// allowed.
   package mutating func refusal(
-    of caller: Caller, now: Timestamp, rate: Rate
+    of caller: Caller, now: Timestamp, rate: ServerLimits.Throttle
   ) -> CloudError? {
     let now = now.secondsSinceReferenceDate
-    let party: Party =
-      if rate.key == .user, let user = caller.user { .user(user) } else { .device(caller.device) }
+    let party = caller.user.map { Party.user($0) } ?? .device(caller.device)
     if windows.count > mostWindows {
       windows = windows.filter { $0.value.covers(now, rate) }
       mostWindows = max(10_000, 2 * windows.count)
@@ -73,7 +47,7 @@ package struct CloudThrottle: Hashable, Sendable {
     }
     defer { window.wasRefused = true }
     return CloudThrottle.refusal(
-      isFirst: !window.wasRefused, remaining: window.start + rate.window - now)
+      isFirst: !window.wasRefused, remaining: window.start + rate.seconds - now)
   }
 
   fileprivate static func refusal(isFirst: Bool, remaining: Double) -> CloudError {
@@ -83,12 +57,10 @@ package struct CloudThrottle: Hashable, Sendable {
   }
 }
 
-extension CloudThrottle.Rate {
+extension ServerLimits.Throttle {
   /// The key under which a storage counts a caller's requests; each rate has its own counts.
   func key(account: String?, device: String) -> String {
-    let caller =
-      if key == .user, let account { "account \(account)" } else { "device \(device)" }
-    return "\(requests) in \(window): \(caller)"
+    "\(requests) in \(seconds): " + (account.map { "account \($0)" } ?? "device \(device)")
   }
 
   /// The error for a request that a storage counted; `nil` if it is allowed.
@@ -96,14 +68,14 @@ extension CloudThrottle.Rate {
     let most = max(1, requests)
     guard counted.number > most else { return nil }
     return CloudThrottle.refusal(
-      isFirst: counted.number == most + 1, remaining: min(max(0, counted.remaining), window))
+      isFirst: counted.number == most + 1, remaining: min(max(0, counted.remaining), seconds))
   }
 }
 
 extension CloudThrottle.Window {
   /// Whether `now` is in the window; setting the clock back ends the window, so that no caller
   /// waits forever.
-  fileprivate func covers(_ now: Double, _ rate: CloudThrottle.Rate) -> Bool {
-    now >= start && now < start + rate.window
+  fileprivate func covers(_ now: Double, _ rate: ServerLimits.Throttle) -> Bool {
+    now >= start && now < start + rate.seconds
   }
 }

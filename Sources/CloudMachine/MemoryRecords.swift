@@ -130,13 +130,7 @@ struct MemoryRecords {
   }
 
   private func firstSlot(after sequence: UInt64) -> Int {
-    var low = 0
-    var high = slots.count
-    while low < high {
-      let middle = low + (high - low) / 2
-      if slots[middle].sequence <= sequence { low = middle + 1 } else { high = middle }
-    }
-    return low
+    slots.partitioningIndex { $0.sequence > sequence }
   }
 
   private mutating func pack() {

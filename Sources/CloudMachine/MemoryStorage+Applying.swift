@@ -57,8 +57,8 @@ extension MemoryStorage.State {
       let owner = MemoryStorage.ReceiptOwner(user: receipt.key.user, device: receipt.key.device)
       receipts[owner, default: MemoryReceipts()].put(receipt, keeping: keeping)
     case .removeReceipts(let user): receipts = receipts.filter { $0.key.user != user }
-    case .putRecordType(let row): schemas.types[row.id] = row
-    case .putSchema(let row): schemas.put(row)
+    case .putRecordType(let row): recordTypes[row.id] = row
+    case .putSchema(let row): schemas[row.key] = row
     case .putUpload(let row, let content): files.put(row, content)
     case .removeUpload(let receipt): files.removeUpload(receipt)
     case .removeEverything(let identity, let secret):

@@ -20,10 +20,10 @@ extension MemoryStorage {
   }
 
   /// All record types.
-  public func recordTypes() throws -> [RecordTypeRow] { Array(current.schemas.types.values) }
+  public func recordTypes() throws -> [RecordTypeRow] { Array(current.recordTypes.values) }
 
   /// All schemas.
-  public func schemas() throws -> [SchemaRow] { current.schemas.all }
+  public func schemas() throws -> [SchemaRow] { Array(current.schemas.values) }
 
   /// The rows of a zone changed before `sequence`, newest first.
   public func latestRecordChanges(

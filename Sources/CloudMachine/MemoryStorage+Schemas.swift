@@ -1,39 +1,17 @@
 public import CloudProtocol
 public import Records
 
-/// The schemas and record types.
-struct MemorySchemas {
-  var types: [RecordTypeID: RecordTypeRow] = [:]
-  private var schemas: [SchemaKey: SchemaRow] = [:]
-
-  private struct SchemaKey: Hashable {
-    var container: String
-    var environment: CloudEnvironment
-  }
-
-  mutating func put(_ row: SchemaRow) {
-    schemas[SchemaKey(container: row.container, environment: row.environment)] = row
-  }
-
-  /// The schemas of all containers, in no particular order.
-  var all: [SchemaRow] { Array(schemas.values) }
-
-  func schema(of container: String, in environment: CloudEnvironment) -> SchemaRow? {
-    schemas[SchemaKey(container: container, environment: environment)]
-  }
-}
-
 extension MemoryStorage {
   /// The row of a record type.
   public func recordType(_ id: RecordTypeID) throws -> RecordTypeRow? {
-    current.schemas.types[id]
+    current.recordTypes[id]
   }
 
   /// All record types of a container's environment, by name.
   public func recordTypes(
     of container: String, in environment: CloudEnvironment
   ) throws -> [RecordTypeRow] {
-    current.schemas.types.values
+    current.recordTypes.values
       .filter { $0.id.container == container && $0.id.environment == environment }
       .sorted { $0.id.name < $1.id.name }
   }
@@ -41,7 +19,9 @@ extension MemoryStorage {
   /// The schema of a container's environment.
   public func schema(
     of container: String, in environment: CloudEnvironment
-  ) throws -> SchemaRow? { current.schemas.schema(of: container, in: environment) }
+  ) throws -> SchemaRow? {
+    current.schemas[RecordTypeID(allOf: container, in: environment)]
+  }
 
   /// Indexes the records of one type, `limit` rows at a time.
   public func prepareRecords(

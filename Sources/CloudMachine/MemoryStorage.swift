@@ -15,7 +15,8 @@ public final class MemoryStorage: CloudStorage {
     var usersByName: [String: UserID] = [:]
     var databases: [DatabaseID: MemoryDatabase] = [:]
     var receipts: [ReceiptOwner: MemoryReceipts] = [:]
-    var schemas = MemorySchemas()
+    var recordTypes: [RecordTypeID: RecordTypeRow] = [:]
+    var schemas: [RecordTypeID: SchemaRow] = [:]
     var files = MemoryFiles()
   }
 

@@ -7,62 +7,44 @@ import Records
 extension RecordBatch {
   /// Checks that every file in `save` was uploaded for it or is already in the record, and removes
   /// receipts and client-side locations.
-  func redeemAssets(
-    of save: inout RecordSave, stored: Record?
-  ) throws -> CloudError? {
+  func redeemAssets(of save: inout RecordSave, stored: Record?) throws {
     for index in save.changes.indices {
       guard let field = save.changes[index].field, !field.value.assets.isEmpty else { continue }
       if field.isEncrypted {
-        return CloudError(
+        throw Refusal(
           .invalidArguments, "an asset is always encrypted and can't be an encrypted value")
       }
       let key = save.changes[index].key
-      switch try redeemed(field.value, key, save.type, stored) {
-      case .failure(let error): return error
-      case .success(let value): save.changes[index].field?.value = value
-      }
+      save.changes[index].field?.value = try redeemed(field.value, key, save.type, stored)
     }
-    return nil
   }
 
   private func redeemed(
     _ value: FieldValue, _ key: String, _ type: String, _ stored: Record?
-  ) throws -> Result<FieldValue, CloudError> {
+  ) throws -> FieldValue {
     switch value {
-    case .asset(let asset):
-      return try redeemed(asset, key, type, stored).map { .asset($0) }
-    case .list(let values):
-      var found: [FieldValue] = []
-      for value in values {
-        switch try redeemed(value, key, type, stored) {
-        case .failure(let error): return .failure(error)
-        case .success(let value): found.append(value)
-        }
-      }
-      return .success(.list(found))
-    case .string, .int64, .double, .date, .bytes, .reference, .location: return .success(value)
+    case .asset(let asset): .asset(try redeemed(asset, key, type, stored))
+    case .list(let values): .list(try values.map { try redeemed($0, key, type, stored) })
+    case .string, .int64, .double, .date, .bytes, .reference, .location: value
     }
   }
 
   private func redeemed(
     _ asset: Asset, _ key: String, _ type: String, _ stored: Record?
-  ) throws -> Result<Asset, CloudError> {
+  ) throws -> Asset {
     // The file may be in any field of the record: moving it needs no second upload.
     let held = stored?.fields.lazy.flatMap(\.field.value.assets)
       .first { $0.checksum == asset.checksum }
-    if let held { return .success(held) }
+    if let held { return held }
     guard let receipt = asset.receipt else {
-      return .failure(
-        CloudError(
-          .invalidArguments,
-          "the asset in the field '\(key)' needs the receipt of an upload"))
+      throw Refusal(
+        .invalidArguments, "the asset in the field '\(key)' needs the receipt of an upload")
     }
     guard let upload = try context.storage.upload(receipt), upload.time > context.uploadHorizon
     else {
-      return .failure(
-        CloudError(
-          .assetNotAvailable,
-          "the upload for the field '\(key)' is unknown or too old; upload the file again"))
+      throw Refusal(
+        .assetNotAvailable,
+        "the upload for the field '\(key)' is unknown or too old; upload the file again")
     }
     guard upload.user == context.account?.user, upload.key == key,
       upload.recordType.name == type,
@@ -70,11 +52,10 @@ extension RecordBatch {
       upload.recordType.environment == context.database.environment,
       upload.checksum == asset.checksum
     else {
-      return .failure(
-        CloudError(
-          .invalidArguments,
-          "the receipt in the field '\(key)' is for another account, type, field or file"))
+      throw Refusal(
+        .invalidArguments,
+        "the receipt in the field '\(key)' is for another account, type, field or file")
     }
-    return .success(Asset(checksum: upload.checksum, size: upload.size))
+    return Asset(checksum: upload.checksum, size: upload.size)
   }
 }

@@ -99,33 +99,31 @@ extension RecordBatch {
     return nil
   }
 
-  /// The share details to store, or the error.
+  /// The share details to store.
   ///
   /// A participant may change the participants as an administrator; otherwise the details must be
   /// unchanged.
-  mutating func settledSharing(_ item: PendingSave) throws -> Result<ShareDetails, CloudError> {
+  func settledSharing(_ item: PendingSave) throws -> ShareDetails {
     let stored = item.stored?.sharing
     guard let owner = access.owner, var asked = item.save.sharing ?? stored else {
-      return .failure(CloudError(.invalidArguments, "a new share must say what it shares"))
+      throw Refusal(.invalidArguments, "a new share must say what it shares")
     }
     asked.currentParticipant = nil
     if let root = asked.root, stored == nil, savePosition(of: root) == nil {
-      return .failure(
-        CloudError(.invalidArguments, "a new share must be saved together with its root record"))
+      throw Refusal(
+        .invalidArguments, "a new share must be saved together with its root record")
     }
     if access.isShared {
       guard let stored, let participant = access.participant(in: stored) else {
-        return .failure(CloudError(.permissionFailure, "only the owner shares a record"))
+        throw Refusal(.permissionFailure, "only the owner shares a record")
       }
-      if asked == stored && participant.permission == .readWrite { return .success(stored) }
+      if asked == stored && participant.permission == .readWrite { return stored }
       guard participant.role == .administrator, asked.keeps(administratorsOf: stored) else {
-        return .failure(
-          CloudError(.permissionFailure, "only the owner and administrators change a share"))
+        throw Refusal(.permissionFailure, "only the owner and administrators change a share")
       }
     }
-    let settled = try ShareRules(context: context, owner: owner).settled(
+    return try ShareRules(context: context, owner: owner).settled(
       asked, over: stored, in: access.home, zone: zone.id)
-    return settled
   }
 }
 

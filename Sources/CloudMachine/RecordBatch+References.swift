@@ -62,7 +62,7 @@ extension RecordBatch {
       }
       for removal in level {
         for holder in try holders(of: removal.id, .deleteSelf)
-        where !savesHolding(holder) && seen.insert(holder).inserted {
+        where !isSaved(holder) && seen.insert(holder).inserted {
           removals.append(Removal(id: holder, cause: removal.cause))
         }
       }
@@ -72,9 +72,7 @@ extension RecordBatch {
 
   /// Whether this request saves `id`: then the record is not deleted by a cascade; instead the save
   /// fails because its target is missing.
-  private func savesHolding(_ id: RecordID) -> Bool {
-    savePosition(of: id).map { holds($0) } ?? false
-  }
+  func isSaved(_ id: RecordID) -> Bool { savePosition(of: id).map { holds($0) } ?? false }
 
   /// The items that are invalid together with `removals`.
   private mutating func faults(
@@ -141,7 +139,7 @@ extension RecordBatch {
     of target: RecordID, _ kind: RecordLink.Kind
   ) throws -> [RecordID] {
     var found = try stored(linksTo: target)
-      .filter { $0.kind == kind && !savesHolding($0.holder) }.map(\.holder)
+      .filter { $0.kind == kind && !isSaved($0.holder) }.map(\.holder)
     for holder in holders[target] ?? [] where holder.kind == kind && holds(holder.position) {
       found.append(saves[holder.position].save.id)
     }

@@ -9,21 +9,17 @@ extension RecordBatch {
     var schema = Schema(context, knownTypes)
     let names = context.names
     for (index, item) in saves.enumerated() {
-      let error =
-        try faultOfForm(item.save, names) ?? faultOfPlace(item) ?? faultOfVersion(item)
-        ?? redeemAssets(of: &item.save, stored: item.stored) ?? schema.fault(of: item.save)
-      if let error {
-        item.error = error
+      var merged: Record
+      do {
+        try Refusal.check(
+          faultOfForm(item.save, names) ?? faultOfPlace(item) ?? faultOfVersion(item))
+        try redeemAssets(of: &item.save, stored: item.stored)
+        try Refusal.check(schema.fault(of: item.save))
+        merged = merge(item.save, into: item.stored)
+        if item.save.type == ShareDetails.recordType { merged.sharing = try settledSharing(item) }
+      } catch let refusal as Refusal {
+        item.error = refusal.error
         continue
-      }
-      var merged = merge(item.save, into: item.stored)
-      if item.save.type == ShareDetails.recordType {
-        switch try settledSharing(item) {
-        case .failure(let error):
-          item.error = error
-          continue
-        case .success(let details): merged.sharing = details
-        }
       }
       item.merged = merged
       item.links = merged.links

@@ -147,8 +147,6 @@ extension RecordBatch {
     return try row(share)?.record?.sharing?.root == id ? name : nil
   }
 
-  private func isSaved(_ id: RecordID) -> Bool { savePosition(of: id).map { holds($0) } ?? false }
-
   /// The row of `id` before this request, regardless of access.
   mutating func row(_ id: RecordID) throws -> RecordRow? {
     if let row = storedRows[id] { return row }

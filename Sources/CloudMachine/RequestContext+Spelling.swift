@@ -56,22 +56,11 @@ extension RequestContext {
     return RecordID(name: user.rawValue, zone: zone)
   }
 
-  /// `value` with the zones of its references in the spelling of rows.
-  private func spelled(_ value: FieldValue) -> FieldValue {
-    switch value {
-    case .reference(var reference):
-      reference.target = spelled(reference.target)
-      return .reference(reference)
-    case .list(let values): return .list(values.map { spelled($0) })
-    case .string, .int64, .double, .date, .bytes, .asset, .location: return value
-    }
-  }
-
   /// `request` with every zone in the spelling of rows, including those in references.
   private func spelled(_ request: ModifyRecords) -> ModifyRecords {
     var request = request
     for index in request.save.indices where isSpelledOtherwise(request.save[index]) {
-      spell(&request.save[index])
+      request.save[index].respell { spelled($0) }
     }
     for index in request.delete.indices { request.delete[index] = spelled(request.delete[index]) }
     for (id, tag) in request.deleteTags where spelled(id) != id {
@@ -92,21 +81,11 @@ extension RequestContext {
     return save.changes.contains { $0.field?.value.mayRefer ?? false }
   }
 
-  private func spell(_ save: inout RecordSave) {
-    save.id = spelled(save.id)
-    if case .set(let parent?) = save.parent { save.parent = .set(spelled(parent)) }
-    if let root = save.sharing?.root { save.sharing?.root = spelled(root) }
-    for index in save.changes.indices {
-      guard let value = save.changes[index].field?.value, value.mayRefer else { continue }
-      save.changes[index].field?.value = spelled(value)
-    }
-  }
-
   /// `query` with the zones in its values in the spelling of rows.
   private func spelled(_ query: Query) -> Query {
     var query = query
     for index in query.filters.indices where query.filters[index].value.mayRefer {
-      query.filters[index].value = spelled(query.filters[index].value)
+      query.filters[index].value = query.filters[index].value.respelled { spelled($0) }
     }
     return query
   }

@@ -20,31 +20,32 @@ struct RequestContext {
     try storage.database(database) ?? DatabaseRow(id: database, incarnation: 1)
   }
 
-  /// The live zone called `zone`, in the spelling of rows, or the error.
-  func zone(_ zone: ZoneID) throws -> Result<ZoneRow, CloudError> {
+  /// The existing zones but the default one, by name.
+  func customZones() throws -> [ZoneID] {
+    try storage.zones(in: database).filter { $0.deletion == nil && $0.id != .default }.map(\.id)
+  }
+
+  /// The live zone called `zone`, in the spelling of rows.
+  func zone(_ zone: ZoneID) throws -> ZoneRow {
     switch database.scope {
-    case .shared: return .failure(.missingZone)
+    case .shared: throw Refusal.missingZone
     case .public where zone.name != ZoneID.defaultName:
-      return .failure(
-        CloudError(.badDatabase, "the public database has only the default zone"))
+      throw Refusal(.badDatabase, "the public database has only the default zone")
     case .public, .private: break
     }
-    guard zone.owner == ZoneID.currentOwner else { return .failure(.missingZone) }
+    guard zone.owner == ZoneID.currentOwner else { throw Refusal.missingZone }
     let row = try storage.zone(zone, in: database)
-    if zone == .default {
-      return .success(row ?? ZoneRow(id: zone, incarnation: 0, changedAt: 0))
-    }
-    guard let row else { return .failure(.missingZone) }
+    if zone == .default { return row ?? ZoneRow(id: zone, incarnation: 0, changedAt: 0) }
+    guard let row else { throw Refusal.missingZone }
     switch row.deletion {
-    case nil: return .success(row)
-    case .deleted: return .failure(.missingZone)
+    case nil: return row
+    case .deleted: throw Refusal.missingZone
     case .purged:
-      return .failure(
-        CloudError(
-          .userDeletedZone,
-          "the user deleted this zone's data in the settings; ask before uploading again"))
+      throw Refusal(
+        .userDeletedZone,
+        "the user deleted this zone's data in the settings; ask before uploading again")
     case .encryptedDataReset:
-      return .failure(
+      throw Refusal(
         CloudError(
           .zoneNotFound,
           "a reset of encrypted data deleted the zone; create it again and upload the local data",
@@ -53,7 +54,19 @@ struct RequestContext {
   }
 }
 
-extension CloudError {
+extension RequestContext {
+  /// The context of changes to `database` that no device requests.
+  init(
+    _ storage: any CloudStorage, _ limits: CloudLimits, _ database: DatabaseID,
+    now: Timestamp = Timestamp(secondsSinceReferenceDate: 0)
+  ) throws {
+    self.init(
+      storage: storage, limits: limits, database: database,
+      account: try database.owner.flatMap { try storage.account($0) }, device: nil, now: now)
+  }
+}
+
+extension Refusal {
   /// The error of a missing zone.
-  static let missingZone = CloudError(.zoneNotFound, "there is no such zone; create it first")
+  static let missingZone = Refusal(.zoneNotFound, "there is no such zone; create it first")
 }

@@ -131,15 +131,7 @@ public struct RecordTypeRow: Hashable, Sendable, Codable {
   }
 
   /// The index of the first field whose name is not below `key`.
-  private func index(of key: String) -> Int {
-    var low = 0
-    var high = fields.count
-    while low < high {
-      let middle = low + (high - low) / 2
-      if fields[middle].key < key { low = middle + 1 } else { high = middle }
-    }
-    return low
-  }
+  private func index(of key: String) -> Int { fields.partitioningIndex { $0.key >= key } }
 }
 
 /// The schema of a container's environment.
@@ -156,5 +148,17 @@ public struct SchemaRow: Hashable, Sendable, Codable {
     self.container = container
     self.environment = environment
     self.isClosed = isClosed
+  }
+}
+
+extension SchemaRow {
+  /// The key of the schema among the record types: no type has its empty name.
+  package var key: RecordTypeID { RecordTypeID(allOf: container, in: environment) }
+}
+
+extension RecordTypeID {
+  /// The key of the schema of a container's environment.
+  package init(allOf container: String, in environment: CloudEnvironment) {
+    self.init(container: container, environment: environment, name: "")
   }
 }

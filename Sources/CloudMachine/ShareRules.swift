@@ -9,13 +9,12 @@ struct ShareRules {
   let context: RequestContext
   let owner: AccountRow
 
-  /// The details to store when `asked` is saved over `stored`, or the error.
+  /// The details to store when `asked` is saved over `stored`.
   func settled(
     _ asked: ShareDetails, over stored: ShareDetails?, in home: DatabaseID, zone: ZoneID
-  ) throws -> Result<ShareDetails, CloudError> {
+  ) throws -> ShareDetails {
     if let stored, stored.root != asked.root {
-      return .failure(
-        CloudError(.invalidArguments, "a share can't change its root; create another share"))
+      throw Refusal(.invalidArguments, "a share can't change its root; create another share")
     }
     var settled = ShareDetails(
       root: asked.root,
@@ -35,34 +34,26 @@ struct ShareRules {
         permission: .readWrite, acceptance: .accepted)
     ]
     for one in asked.participants where !isOwner(one) {
-      switch try participant(one, in: settled, over: stored) {
-      case .failure(let error): return .failure(error)
-      case .success(nil): continue
-      case .success(let one?): settled.participants.append(one)
-      }
+      guard let entry = try participant(one, in: settled, over: stored) else { continue }
+      settled.participants.append(entry)
     }
     guard settled.participants.count - 1 <= context.limits.shareParticipants else {
-      return .failure(
-        CloudError(
-          .tooManyParticipants,
-          "a share takes at most \(context.limits.shareParticipants) participants"))
+      throw Refusal(
+        .tooManyParticipants,
+        "a share takes at most \(context.limits.shareParticipants) participants")
     }
-    return .success(settled)
+    return settled
   }
 
-  /// The resulting entry of a participant: an entry, none, or an error.
+  /// The resulting entry of a participant; `nil` for none.
   private func participant(
     _ asked: ShareParticipant, in settled: ShareDetails, over stored: ShareDetails?
-  ) throws -> Result<ShareParticipant?, CloudError> {
+  ) throws -> ShareParticipant? {
     guard asked.id.utf8.count <= context.limits.nameLength else {
-      return .failure(CloudError(.invalidArguments, "the ID of a participant is too long"))
+      throw Refusal(.invalidArguments, "the ID of a participant is too long")
     }
-    let identity: UserIdentity
-    switch try resolved(asked.identity) {
-    case .failure(let error): return .failure(error)
-    case .success(let found): identity = found
-    }
-    if identity.user == owner.user { return .success(nil) }
+    let identity = try resolved(asked.identity)
+    if identity.user == owner.user { return nil }
     var asked = asked
     if asked.id.isEmpty {
       let known = stored?.participants.first { $0.identity.isSame(identity) }
@@ -72,8 +63,7 @@ struct ShareRules {
           of: identity, in: settled.url ?? "", context.storage)
     }
     if settled.participants.contains(where: { $0.id == asked.id || $0.identity.isSame(identity) }) {
-      return .failure(
-        CloudError(.participantAlreadyInvited, "a user is named twice in the share"))
+      throw Refusal(.participantAlreadyInvited, "a user is named twice in the share")
     }
     let isOpen = settled.publicPermission.allowsReading
     let wasOpen = stored?.publicPermission.allowsReading ?? false
@@ -82,21 +72,17 @@ struct ShareRules {
     }
     guard var one = old else {
       if isOpen {
-        return .failure(
-          CloudError(
-            .invalidArguments, "participants cannot be invited while everyone with the URL may join"
-          )
-        )
+        throw Refusal(
+          .invalidArguments, "participants cannot be invited while everyone with the URL may join")
       }
       let role: ShareRole = asked.role == .administrator ? .administrator : .privateUser
-      return .success(
-        ShareParticipant(
-          id: asked.id, identity: identity, role: role, permission: asked.permission.settled,
-          acceptance: .pending))
+      return ShareParticipant(
+        id: asked.id, identity: identity, role: role, permission: asked.permission.settled,
+        acceptance: .pending)
     }
     // Closing a share removes every participant; opening it removes those who have not accepted.
     if wasOpen && !isOpen || !wasOpen && isOpen && one.acceptance != .accepted {
-      return .success(nil)
+      return nil
     }
     if one.role == .publicUser {
       one.permission = settled.publicPermission
@@ -104,52 +90,47 @@ struct ShareRules {
       one.permission = asked.permission.settled
       one.role = asked.role == .administrator ? .administrator : .privateUser
     }
-    return .success(one)
+    return one
   }
 
   /// `identity` completed with the account's data.
-  private func resolved(_ identity: UserIdentity) throws -> Result<UserIdentity, CloudError> {
+  private func resolved(_ identity: UserIdentity) throws -> UserIdentity {
     let lookup = identity.lookup ?? identity.user.map { .user($0) }
     guard let lookup else {
-      return .failure(
-        CloudError(
-          .invalidArguments, "a participant needs an e-mail address, phone number or user name"))
+      throw Refusal(
+        .invalidArguments, "a participant needs an e-mail address, phone number or user name")
     }
     if let user = identity.user, let account = try context.storage.account(user) {
-      return .success(context.identity(of: account, lookup: identity.lookup))
+      return context.identity(of: account, lookup: identity.lookup)
     }
     if let account = try context.account(for: lookup) {
-      return .success(context.identity(of: account, lookup: lookup))
+      return context.identity(of: account, lookup: lookup)
     }
-    if case .user = lookup {
-      return .failure(CloudError(.unknownItem, "a participant has no account"))
-    }
-    return .success(UserIdentity(lookup: lookup, hasAccount: false))
+    if case .user = lookup { throw Refusal(.unknownItem, "a participant has no account") }
+    return UserIdentity(lookup: lookup, hasAccount: false)
   }
 
-  /// The participant that `account` is, or would become, in a share with these details; or the
-  /// error.
+  /// The participant that `account` is, or would become, in a share with these details.
   func participant(
     of account: AccountRow, in details: ShareDetails
-  ) throws -> Result<ShareParticipant, CloudError> {
+  ) throws -> ShareParticipant {
     let entry = try details.participants.first { try context.isPerson($0.identity, account) }
-    if let entry, entry.permission.allowsReading { return .success(entry) }
+    if let entry, entry.permission.allowsReading { return entry }
     if details.publicPermission.allowsReading {
       // A user is in a share once: an existing entry without permission is used for joining.
-      return .success(
-        ShareParticipant(
-          id: entry?.id ?? account.user.rawValue, identity: context.identity(of: account),
-          role: .publicUser, permission: details.publicPermission))
+      return ShareParticipant(
+        id: entry?.id ?? account.user.rawValue, identity: context.identity(of: account),
+        role: .publicUser, permission: details.publicPermission)
     }
     let mayBe = details.participants.contains {
       $0.identity.user == nil && $0.acceptance == .pending
     }
-    return .failure(
-      mayBe
-        ? CloudError(
-          .participantMayNeedVerification,
-          "the share is for people invited by address or number; verify which of them this is")
-        : CloudError(.permissionFailure, "the share is for invited people; ask its owner"))
+    guard mayBe else {
+      throw Refusal(.permissionFailure, "the share is for invited people; ask its owner")
+    }
+    throw Refusal(
+      .participantMayNeedVerification,
+      "the share is for people invited by address or number; verify which of them this is")
   }
 }
 

@@ -56,23 +56,24 @@ struct SortedNames {
 
   /// The last run that starts at or before `name`, or the first; `nil` when there is none.
   private func runIndex(for name: String) -> Int? {
-    guard !runs.isEmpty else { return nil }
-    var low = 0
-    var high = runs.count
-    while low < high {
-      let middle = low + (high - low) / 2
-      if runs[middle][0] <= name { low = middle + 1 } else { high = middle }
-    }
-    return max(0, low - 1)
+    runs.isEmpty ? nil : max(0, runs.partitioningIndex { $0[0] > name } - 1)
   }
 
   /// The first position in a run whose name is not before `name`.
   private func place(of name: String, in run: Int) -> Int {
+    runs[run].partitioningIndex { $0 >= name }
+  }
+}
+
+extension Array {
+  /// The first index whose element fulfils `predicate`, as all later elements do; `endIndex` if
+  /// none does.
+  func partitioningIndex(where predicate: (Element) -> Bool) -> Int {
     var low = 0
-    var high = runs[run].count
+    var high = count
     while low < high {
       let middle = low + (high - low) / 2
-      if runs[run][middle] < name { low = middle + 1 } else { high = middle }
+      if predicate(self[middle]) { high = middle } else { low = middle + 1 }
     }
     return low
   }

@@ -13,22 +13,12 @@ struct WriteTransaction {
   /// Changes that belong to no database.
   private var others: [StorageChange] = []
   /// The zone rows after this request's changes, for its later parts.
-  private var zones: [ZoneKey: ZoneRow] = [:]
+  private var zones: [InDatabase<ZoneID>: ZoneRow] = [:]
   /// The share records after this request's changes.
-  private var shares: [ShareKey: RecordRow] = [:]
+  private var shares: [InDatabase<RecordID>: RecordRow] = [:]
 
   /// The record types that this request's changes extend.
   private(set) var types: [RecordTypeID: RecordTypeRow] = [:]
-
-  private struct ZoneKey: Hashable {
-    var zone: ZoneID
-    var database: DatabaseID
-  }
-
-  private struct ShareKey: Hashable {
-    var share: RecordID
-    var database: DatabaseID
-  }
 
   /// Creates an empty transaction.
   init() {}
@@ -59,28 +49,26 @@ struct WriteTransaction {
   func zone(
     _ zone: ZoneID, in database: DatabaseID, _ context: RequestContext
   ) throws -> ZoneRow? {
-    try zones[ZoneKey(zone: zone, database: database)]
-      ?? context.storage.zone(zone, in: database)
+    try zones[InDatabase(zone, database)] ?? context.storage.zone(zone, in: database)
   }
 
   /// Adds the new row of a zone to the change set at `position`.
   mutating func put(_ row: ZoneRow, at position: Int) {
     changeSets[position].put(row)
-    zones[ZoneKey(zone: row.id, database: changeSets[position].database.id)] = row
+    zones[InDatabase(row.id, changeSets[position].database.id)] = row
   }
 
   /// The row of a share including this request's changes.
   func share(
     _ id: RecordID, in database: DatabaseID, _ context: RequestContext
   ) throws -> RecordRow? {
-    try shares[ShareKey(share: id, database: database)]
-      ?? context.storage.record(id, in: database)
+    try shares[InDatabase(id, database)] ?? context.storage.record(id, in: database)
   }
 
   /// Adds the new row of a share to the change set at `position`.
   mutating func put(share row: RecordRow, at position: Int) {
     changeSets[position].put(row)
-    shares[ShareKey(share: row.id, database: changeSets[position].database.id)] = row
+    shares[InDatabase(row.id, changeSets[position].database.id)] = row
   }
 
   /// Adds the new row of a record type.

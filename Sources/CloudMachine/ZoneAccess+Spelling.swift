@@ -26,13 +26,7 @@ extension ZoneAccess {
   func inward(_ save: RecordSave) -> RecordSave {
     guard isShared else { return save }
     var save = save
-    save.id = inward(save.id)
-    if case .set(let parent?) = save.parent { save.parent = .set(inward(parent)) }
-    if let root = save.sharing?.root { save.sharing?.root = inward(root) }
-    for index in save.changes.indices {
-      guard let value = save.changes[index].field?.value, value.mayRefer else { continue }
-      save.changes[index].field?.value = value.respelled { inward($0) }
-    }
+    save.respell { inward($0) }
     return save
   }
 
@@ -115,9 +109,22 @@ extension Record {
   }
 }
 
+extension RecordSave {
+  /// Names the record and every record that it refers to by `spell`.
+  mutating func respell(_ spell: (RecordID) -> RecordID) {
+    id = spell(id)
+    if case .set(let parent?) = parent { self.parent = .set(spell(parent)) }
+    if let root = sharing?.root { sharing?.root = spell(root) }
+    for index in changes.indices {
+      guard let value = changes[index].field?.value, value.mayRefer else { continue }
+      changes[index].field?.value = value.respelled(spell)
+    }
+  }
+}
+
 extension FieldValue {
   /// The value with every record that it refers to named by `spell`.
-  fileprivate func respelled(_ spell: (RecordID) -> RecordID) -> FieldValue {
+  func respelled(_ spell: (RecordID) -> RecordID) -> FieldValue {
     switch self {
     case .reference(var reference):
       reference.target = spell(reference.target)

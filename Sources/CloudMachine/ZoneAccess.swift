@@ -69,22 +69,21 @@ struct ZoneAccess {
 }
 
 extension RequestContext {
-  /// The requester's access to `zone`, in the spelling of rows, or the error.
-  func access(to zone: ZoneID) throws -> Result<ZoneAccess, CloudError> {
+  /// The requester's access to `zone`, in the spelling of rows.
+  func access(to zone: ZoneID) throws -> ZoneAccess {
     guard database.scope == .shared else {
-      return try self.zone(zone).map {
-        ZoneAccess(
-          id: $0.id, home: database, zone: $0, owner: database.owner == nil ? nil : account,
-          mount: nil, requester: account, context: self)
-      }
+      let row = try self.zone(zone)
+      return ZoneAccess(
+        id: row.id, home: database, zone: row, owner: database.owner == nil ? nil : account,
+        mount: nil, requester: account, context: self)
     }
     guard zone.owner != ZoneID.currentOwner,
       let mount = try storage.zone(zone, in: database), mount.deletion == nil,
       let owner = try storage.account(UserID(zone.owner))
-    else { return .failure(.missingZone) }
+    else { throw Refusal.missingZone }
     let home = database.home(of: owner.user)
     guard let row = try storage.zone(ZoneID(name: zone.name), in: home), row.deletion == nil
-    else { return .failure(.missingZone) }
+    else { throw Refusal.missingZone }
     var access = ZoneAccess(
       id: zone, home: home, zone: row, owner: owner, mount: mount, requester: account,
       context: at(home))
@@ -94,7 +93,7 @@ extension RequestContext {
         access.roots.insert(root)
       }
     }
-    return .success(access)
+    return access
   }
 
   /// The same request asked of another database.

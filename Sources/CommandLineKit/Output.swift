@@ -124,7 +124,7 @@ package struct Output: Sendable {
   package static func writeError(_ text: String) { _ = put(Array(text.utf8), STDERR_FILENO) }
 
   /// Writes all bytes; returns the system's error, or 0.
-  private static func put(_ bytes: [UInt8], _ descriptor: CInt) -> CInt {
+  package static func put(_ bytes: [UInt8], _ descriptor: CInt) -> CInt {
     var left = bytes[...]
     while !left.isEmpty {
       let count = left.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }

@@ -56,10 +56,13 @@ package struct Table: Sendable {
   package var rows: [[Cell]]
 
   /// A table.
-  package init(_ columns: [Column], _ rows: [[Cell]]) {
+  package init(_ columns: [Column], _ rows: [[Cell]] = []) {
     self.columns = columns
     self.rows = rows
   }
+
+  /// Adds a row with a text for each column.
+  package mutating func add(_ texts: [String]) { rows.append(texts.map { Cell($0) }) }
 
   /// The minimum length of a shortened ID.
   private static let shortestID = 8
@@ -72,15 +75,37 @@ package struct Table: Sendable {
 
   /// The lines of the table for `terminal`.
   package func lines(for terminal: Terminal) -> [String] {
-    let texts = rows.map { $0.map { printable($0.text) } }
     guard terminal.isTerminal else {
-      return zip(rows, texts).map { row, texts in
-        zip(row, texts).map { terminal.styled($1, $0.style) }.joined(separator: "  ")
+      return rows.map { row in
+        row.map { terminal.styled(printable($0.text), $0.style) }.joined(separator: "  ")
       }
     }
-    if let narrower = withoutDetail(terminal.width, texts) { return narrower.lines(for: terminal) }
+    return padded(width: terminal.width, readable: Self.readableText, terminal.styled)
+  }
+
+  /// The text in padded columns with titles, also for other programs, and without styles.
+  ///
+  /// Columns without texts are omitted.
+  package func plainText(width: Int?) -> String {
+    var table = self
+    for column in columns.indices.reversed()
+    where !rows.contains(where: { $0.count > column && !$0[column].text.isEmpty }) {
+      table.remove(column)
+    }
+    return table.padded(width: width, readable: Self.shortestText) { text, _ in text }
+      .map { $0 + "\n" }.joined()
+  }
+
+  /// - Parameter readable: the minimum width of texts before detail columns are omitted instead.
+  private func padded(
+    width: Int?, readable: Int, _ styled: (String, Style) -> String
+  ) -> [String] {
+    let texts = rows.map { $0.map { printable($0.text) } }
+    if let narrower = withoutDetail(width, texts, readable) {
+      return narrower.padded(width: width, readable: readable, styled)
+    }
     let shown = shortened(texts)
-    let widths = widths(shown, width: terminal.width, shortest: Self.shortestText)
+    let widths = widths(shown, width: width, shortest: Self.shortestText)
     func line(_ texts: [String], _ style: (Int) -> Style) -> String {
       var line = ""
       var gap = 0
@@ -89,7 +114,7 @@ package struct Table: Sendable {
         let space = max(0, widths[column] - cut.displayWidth)
         let isRight = columns[column].kind == .number
         line += String(repeating: " ", count: gap + (isRight ? space : 0))
-        line += terminal.styled(cut, style(column))
+        line += styled(cut, style(column))
         gap = 2 + (isRight ? 0 : space)
       }
       return line.hasSuffix(" ") ? String(line.trimmedEnd) : line
@@ -116,14 +141,18 @@ package struct Table: Sendable {
   }
 
   /// The table without its last detail column, if it does not fit otherwise.
-  private func withoutDetail(_ width: Int?, _ texts: [[String]]) -> Table? {
+  private func withoutDetail(_ width: Int?, _ texts: [[String]], _ readable: Int) -> Table? {
     guard let width, let detail = columns.lastIndex(where: \.isDetail) else { return nil }
-    let readable = widths(shortened(texts), width: width, shortest: Self.readableText)
-    guard Self.lineWidth(readable) > width else { return nil }
+    let widths = widths(shortened(texts), width: width, shortest: readable)
+    guard Self.lineWidth(widths) > width else { return nil }
     var narrower = self
-    narrower.columns.remove(at: detail)
-    for row in rows.indices where rows[row].count > detail { narrower.rows[row].remove(at: detail) }
+    narrower.remove(detail)
     return narrower
+  }
+
+  private mutating func remove(_ column: Int) {
+    columns.remove(at: column)
+    for row in rows.indices where rows[row].count > column { rows[row].remove(at: column) }
   }
 
   private static func lineWidth(_ widths: [Int]) -> Int {

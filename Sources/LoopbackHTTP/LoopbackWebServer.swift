@@ -207,10 +207,7 @@ public final class LoopbackWebServer: Sendable {
   }
 
   private static func randomToken() -> String {
-    (0..<4).map { _ in
-      let digits = String(UInt64.random(in: 0...(.max)), radix: 16)
-      return String(repeating: "0", count: 16 - digits.count) + digits
-    }.joined()
+    (0..<4).map { _ in String(format: "%016llx", UInt64.random(in: 0...(.max))) }.joined()
   }
 }
 
@@ -218,6 +215,12 @@ extension LoopbackServer {
   /// The requests and the storage, for the metrics.
   fileprivate var gauges: [ServerMetrics.Gauge] {
     let server = self
+    func use(
+      _ name: String, _ help: String, _ type: String = "gauge",
+      _ value: @escaping @Sendable (StorageUse) -> any Numeric & Sendable
+    ) -> ServerMetrics.Gauge {
+      .init(name: "storage_" + name, help: help, type: type) { value(server.storageUse) }
+    }
     return [
       .init(name: "open_requests", help: "Requests held, delayed or being answered.") {
         server.controls.openRequestCount
@@ -226,26 +229,18 @@ extension LoopbackServer {
         name: "refused_items_total", help: "Items of answered requests that were refused, by code.",
         by: "code"
       ) { server.controls.refusedItemsByName },
-      .init(
-        name: "storage_transactions_total", help: "Transactions of the storage.", type: "counter"
-      ) { server.storageUse.transactions },
-      .init(
-        name: "storage_seconds_total", help: "The time of the storage's transactions.",
-        type: "counter"
-      ) { server.storageUse.time / .seconds(1) },
-      .init(
-        name: "storage_conflicts_total", help: "Transactions run again after a conflict.",
-        type: "counter"
-      ) { server.storageUse.conflicts },
-      .init(name: "storage_connections", help: "Connections to the storage.") {
-        server.storageUse.connections
+      use("transactions_total", "Transactions of the storage.", "counter") { $0.transactions },
+      use("seconds_total", "The time of the storage's transactions.", "counter") {
+        $0.time / .seconds(1)
       },
-      .init(name: "storage_connections_in_use", help: "Connections that a transaction uses.") {
-        server.storageUse.connectionsInUse
+      use("conflicts_total", "Transactions run again after a conflict.", "counter") {
+        $0.conflicts
       },
-      .init(
-        name: "storage_transactions_waiting", help: "Transactions that wait for a connection."
-      ) { server.storageUse.transactionsWaiting },
+      use("connections", "Connections to the storage.") { $0.connections },
+      use("connections_in_use", "Connections that a transaction uses.") { $0.connectionsInUse },
+      use("transactions_waiting", "Transactions that wait for a connection.") {
+        $0.transactionsWaiting
+      },
     ]
   }
 }

@@ -2,6 +2,7 @@
 // them. They are listed one by one, since names such as `Record` or `Query` would be ambiguous
 // beside types of an app's own modules. The product `LoopbackServer` contains the modules
 // `CloudMachine`, `CloudProtocol` and `Records` for code that names the others.
+@_exported public import enum CloudMachine.AccountAvailability
 @_exported public import struct CloudMachine.AccountRow
 @_exported public import protocol CloudMachine.ArchiveStorage
 @_exported public import protocol CloudMachine.AssetStorage
@@ -21,6 +22,7 @@
 @_exported public import struct CloudMachine.RecordTypeRow
 @_exported public import struct CloudMachine.SchemaRow
 @_exported public import protocol CloudMachine.SchemaStorage
+@_exported public import struct CloudMachine.ServerLimits
 @_exported public import struct CloudMachine.ShareMembership
 @_exported public import enum CloudMachine.StorageChange
 @_exported public import struct CloudMachine.StorageSecret

@@ -26,42 +26,6 @@ public struct ServerDatabase: Hashable, Sendable {
   public var byteCount: Int
 }
 
-/// A record type of a container's schema.
-package struct ServerRecordType: Hashable, Sendable {
-  /// The name of the type.
-  package var name: String
-  /// The fields by name, those of the system among them.
-  package var fields: [ServerField]
-}
-
-/// A field of a record type, with its indexes.
-package struct ServerField: Hashable, Sendable {
-  /// The field's name, or a system field's.
-  package var name: String
-  /// The kind of its value; `nil` for a system field.
-  package var kind: FieldValue.Kind?
-  /// The kind of a list's members.
-  package var element: FieldValue.Kind?
-  /// Whether the value is encrypted.
-  package var isEncrypted: Bool
-  /// Whether queries may filter by the field.
-  package var isQueryable: Bool
-  /// Whether queries may sort by the field.
-  package var isSortable: Bool
-  /// Whether queries may search for words in the field.
-  package var isSearchable: Bool
-
-  init(_ row: FieldRow) {
-    name = row.key
-    kind = row.shape?.kind
-    element = row.shape?.element
-    isEncrypted = row.shape?.isEncrypted ?? false
-    isQueryable = row.indexes.contains(.queryable)
-    isSortable = row.indexes.contains(.sortable)
-    isSearchable = row.indexes.contains(.searchable)
-  }
-}
-
 /// The latest change of a record.
 public struct ServerChange: Hashable, Sendable {
   /// The sequence number of the change, which increases with every change of the database.
@@ -157,11 +121,9 @@ extension LoopbackServer {
   /// can't add any.
   package func recordTypes(
     container: String, environment: CloudEnvironment
-  ) throws(CloudError) -> (types: [ServerRecordType], isClosed: Bool) {
+  ) throws(CloudError) -> (types: [RecordTypeRow], isClosed: Bool) {
     try executor.inspect { _, storage in
-      let types = try storage.recordTypes(of: container, in: environment).map {
-        ServerRecordType(name: $0.id.name, fields: $0.fields.map(ServerField.init))
-      }
+      let types = try storage.recordTypes(of: container, in: environment)
       return (types, try storage.schema(of: container, in: environment)?.isClosed ?? false)
     }
   }
@@ -306,11 +268,7 @@ extension LoopbackServer {
   ) throws -> [RecordRow] {
     guard try storage.zone(zone, in: database)?.deletion == nil else { return [] }
     var rows: [RecordRow] = []
-    while true {
-      let page = try storage.recordChanges(
-        of: zone, in: database, after: rows.last?.changedAt ?? 0, limit: 500)
-      rows += page
-      if page.count < 500 { return rows }
-    }
+    try storage.forEachPage(of: zone, in: database) { rows += $0 }
+    return rows
   }
 }

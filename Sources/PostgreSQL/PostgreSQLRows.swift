@@ -63,11 +63,6 @@
         try read(index, type: 17) { Array($0) }
       }
 
-      /// The `uuid` in column `index`, from 0, as 16 bytes.
-      package func uuid(_ index: Int32) throws(PostgreSQLError) -> [UInt8] {
-        try read(index, type: 2950) { Array($0) }
-      }
-
       private func read<Value>(
         _ index: Int32, type: UInt32, _ body: (UnsafeBufferPointer<UInt8>) -> Value?
       ) throws(PostgreSQLError) -> Value {

@@ -21,8 +21,6 @@
     case texts([String])
     /// A value of type `bytea[]`.
     case byteArrays([[UInt8]])
-    /// A value of type `uuid[]`.
-    case uuids([[UInt8]])
   }
 
   extension PostgreSQLValue {
@@ -38,7 +36,6 @@
       case .bools: 1000
       case .texts: 1009
       case .byteArrays: 1001
-      case .uuids: 2951
       }
     }
 
@@ -68,18 +65,16 @@
           Self.append(Int32(clamping: value.utf8.count), &bytes)
           bytes += value.utf8
         }
-      case .byteArrays(let values): Self.append(values, of: 17, &bytes, Self.appendMember)
-      case .uuids(let values): Self.append(values, of: 2950, &bytes, Self.appendMember)
+      case .byteArrays(let values):
+        Self.append(values, of: 17, &bytes) { value, bytes in
+          Self.append(Int32(clamping: value.count), &bytes)
+          bytes += value
+        }
       }
     }
 
     private static func append<Number: FixedWidthInteger>(_ value: Number, _ bytes: inout [UInt8]) {
       withUnsafeBytes(of: value.bigEndian) { bytes.append(contentsOf: $0) }
-    }
-
-    private static func appendMember(_ member: [UInt8], _ bytes: inout [UInt8]) {
-      append(Int32(clamping: member.count), &bytes)
-      bytes += member
     }
 
     /// A one-dimensional array without `NULL`: dimensions, flags, type, count, first index and

@@ -38,19 +38,12 @@ enum Tool {
       help: error.code == ExitCode.usage
         ? error.topic.map { "cloudsync help \($0)" } ?? "cloudsync help" : nil)
   }
-
-  /// A failure with a specific exit code.
-  struct Failure: Error {
-    var code: CInt
-    var description: String
-  }
 }
 
 /// The exit code for an error.
 func exitCode(_ error: any Error) -> CInt {
   switch error {
   case let error as ToolError: error.code
-  case let error as Tool.Failure: error.code
   case let error as ServerFileError: error.exitCode
   case let error as CloudError where error.code == .unknownItem: ExitCode.unknownName
   default: ExitCode.failure
@@ -73,7 +66,6 @@ func words(_ error: any Error) -> String {
   switch error {
   case let error as CloudError: error.message
   case let error as ServerFileError: error.message
-  case let error as Tool.Failure: error.description
   default: "\(error)"
   }
 }

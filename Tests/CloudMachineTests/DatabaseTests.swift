@@ -61,13 +61,11 @@ struct DatabaseTests {
     _ = try world.modify([fresh("a")])
     let token = try world.page().token
     let seen = try world.databasePage().token
-    let end =
-      switch reason {
-      case .deleted: world.machine.deleteZone
-      case .purged: world.machine.purgeZone
-      case .encryptedDataReset: world.machine.resetEncryptedData
-      }
-    let orders = try end(World.zone, world.database, world.now, world.storage)
+    let end = { (zone: ZoneID) in
+      try world.machine.removeZone(
+        zone, for: reason, in: world.database, now: world.now, storage: world.storage)
+    }
+    let orders = try end(World.zone)
     #expect(orders.isEmpty, "nobody subscribed")
     #expect(try world.storage.zone(World.zone, in: world.database)?.byteCount == 0)
     #expect(try world.storage.database(world.database)?.byteCount == 0)
@@ -95,12 +93,8 @@ struct DatabaseTests {
       try world.say(.fetchZoneChanges(FetchZoneChanges(zone: World.zone, since: token)))
         == "! changeTokenExpired")
     #expect(try world.modify([fresh("a")]) == "+a ok")
-    #expect(throws: CloudError.self) {
-      try end(ZoneID(name: "N"), world.database, world.now, world.storage)
-    }
-    #expect(throws: CloudError.self) {
-      try end(.default, world.database, world.now, world.storage)
-    }
+    #expect(throws: CloudError.self) { try end(ZoneID(name: "N")) }
+    #expect(throws: CloudError.self) { try end(.default) }
   }
 
   /// Proves CS-34, WS-67.

@@ -127,10 +127,11 @@ struct FeedTests {
     #expect(first.modified == zones && first.deleted.isEmpty && !first.moreComing)
     _ = try world.modify([fresh("r", zone: zones[1]), fresh("r", zone: .default)])
     _ = try world.say(.modifyZones(ModifyZones(delete: [zones[0]])))
-    _ = try world.machine.purgeZone(
-      zones[2], in: world.database, now: world.now, storage: world.storage)
-    _ = try world.machine.resetEncryptedData(
-      zones[3], in: world.database, now: world.now, storage: world.storage)
+    _ = try world.machine.removeZone(
+      zones[2], for: .purged, in: world.database, now: world.now, storage: world.storage)
+    _ = try world.machine.removeZone(
+      zones[3], for: .encryptedDataReset, in: world.database, now: world.now,
+      storage: world.storage)
     func words(_ page: DatabaseChangesPage) -> String { CloudReply.databaseChanges(page).words }
     let second = try world.databasePage(first.token)
     #expect(words(second) == "B, -A deleted, -C purged, -D encryptedDataReset")

@@ -398,8 +398,8 @@ struct SharedDatabaseTests {
     case .zoneDeleted:
       pushes = try world.ask(.modifyZones(ModifyZones(delete: [World.zone]))).pushes
     case .zonePurged:
-      pushes = try world.machine.purgeZone(
-        World.zone, in: world.database, now: world.now, storage: world.storage)
+      pushes = try world.machine.removeZone(
+        World.zone, for: .purged, in: world.database, now: world.now, storage: world.storage)
     case .ownerErased:
       pushes = try world.machine.eraseData(
         of: world.alice, container: World.container, environment: .development, now: world.now,

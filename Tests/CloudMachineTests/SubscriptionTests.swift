@@ -109,8 +109,8 @@ struct SubscriptionTests {
       .modifyZones(ModifyZones(save: [ZoneID(name: "X")], delete: [second])))
     #expect(zones.pushes.map(\.push.subscription.rawValue) == ["all"])
     #expect(zones.pushes.first?.exceptDevice == "phone")
-    let orders = try world.machine.purgeZone(
-      World.zone, in: world.database, now: world.now, storage: world.storage)
+    let orders = try world.machine.removeZone(
+      World.zone, for: .purged, in: world.database, now: world.now, storage: world.storage)
     #expect(orders.map(\.push.subscription.rawValue) == ["all"])
     #expect(orders.first?.exceptDevice == nil && orders.first?.user == world.alice)
   }

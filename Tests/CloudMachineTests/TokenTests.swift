@@ -132,8 +132,8 @@ struct TokenTests {
   func databaseTokensAndDeletionsExpire() throws {
     let world = try World(zones: [World.zone, ZoneID(name: "Y")])
     let old = try world.databasePage().token
-    _ = try world.machine.purgeZone(
-      World.zone, in: world.database, now: world.now, storage: world.storage)
+    _ = try world.machine.removeZone(
+      World.zone, for: .purged, in: world.database, now: world.now, storage: world.storage)
     let new = try world.databasePage().token
     func ask(_ token: ChangeToken) throws -> String {
       try world.say(.fetchDatabaseChanges(FetchDatabaseChanges(since: token)))

@@ -9,7 +9,7 @@ struct ServerTests {
   func serverAnswersParserCasesOverSocket() async throws {
     let limits = HTTPLimits(
       requestLineBytes: 200, headerBytes: 400, fieldCount: 20, bodyBytes: 1024)
-    try await ServerHarness.run(HTTPServerOptions(limits: limits)) { harness in
+    try await ServerHarness.run(HTTPServerOptions { $0.limits = limits }) { harness in
       for (index, each) in ParserCase.all.enumerated() {
         let expected = Expectation(each.bytes, limits)
         let client = try harness.client()

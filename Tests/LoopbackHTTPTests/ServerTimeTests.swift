@@ -29,7 +29,7 @@ struct ServerTimeTests {
   /// Proves TH-12.
   @Test("A body that arrives below the minimum rate gets a 408")
   func slowBodyGetsTimeout() async throws {
-    try await ServerHarness.run(HTTPServerOptions(bodyBytesPerSecond: 100)) { harness in
+    try await ServerHarness.run(HTTPServerOptions { $0.bodyBytesPerSecond = 100 }) { harness in
       let client = try harness.client()
       let body = String(repeating: "x", count: 500)
       await client.send(
@@ -101,7 +101,7 @@ struct ServerTimeTests {
   /// Proves I22, TH-13.
   @Test("A connection beyond the limit gets a 503 at once, and is accepted when another one ends")
   func excessConnectionGets503() async throws {
-    try await ServerHarness.run(HTTPServerOptions(connections: 2)) { harness in
+    try await ServerHarness.run(HTTPServerOptions { $0.connections = 2 }) { harness in
       let first = try harness.client()
       let second = try harness.client()
       for client in [first, second] { _ = try await client.ask(harness.get("/a")) }

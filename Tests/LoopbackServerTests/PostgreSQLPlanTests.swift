@@ -288,7 +288,6 @@
       case .bools: "boolean[]"
       case .texts: "text[]"
       case .byteArrays: "bytea[]"
-      case .uuids: "uuid[]"
       }
     }
 

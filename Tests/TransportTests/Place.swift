@@ -78,7 +78,7 @@ func describe(_ push: CloudPush, at device: String) -> String {
 final class MachinePlace: Place {
   fileprivate struct Contents {
     var storage = MemoryStorage(identity: 7)
-    var machine = CloudMachine(limits: smallLimits().cloudLimits)
+    var machine = CloudMachine(limits: CloudLimits(smallLimits()))
     var pushes: [String] = []
   }
 
@@ -122,11 +122,14 @@ final class MachinePlace: Place {
       let pushes: [OutgoingPush] = try storage.transaction {
         switch act {
         case .delete(let zone):
-          return try machine.deleteZone(zone, in: database, now: now, storage: storage)
+          return try machine.removeZone(
+            zone, for: .deleted, in: database, now: now, storage: storage)
         case .purge(let zone):
-          return try machine.purgeZone(zone, in: database, now: now, storage: storage)
+          return try machine.removeZone(
+            zone, for: .purged, in: database, now: now, storage: storage)
         case .resetEncryptedData(let zone):
-          return try machine.resetEncryptedData(zone, in: database, now: now, storage: storage)
+          return try machine.removeZone(
+            zone, for: .encryptedDataReset, in: database, now: now, storage: storage)
         case .expireTokens(let zone):
           return try machine.expireTokens(of: zone, in: database, now: now, storage: storage)
         case .trim(let zone):

@@ -8,25 +8,26 @@ extension CloudLimits {
   /// These limits bound the work per record for every query.
   func excess(of query: Query) -> CloudError? {
     let terms = query.filters.count + query.sorts.count
-    guard terms <= queryTerms else {
+    guard terms <= self.queryTerms else {
       return CloudError(
         .limitExceeded,
-        "the query has \(terms) filters and sorts, and a query takes at most \(queryTerms)")
+        "the query has \(terms) filters and sorts, and a query takes at most \(self.queryTerms)")
     }
     var writer = ByteWriter()
     writer.write(query)
-    guard writer.bytes.count <= requestBytes else {
+    guard writer.bytes.count <= self.requestBytes else {
       return CloudError(
         .limitExceeded,
-        "the query has \(writer.bytes.count) bytes, and a request takes at most \(requestBytes)")
+        "the query has \(writer.bytes.count) bytes, "
+          + "and a request takes at most \(self.requestBytes)")
     }
     for filter in query.filters {
       let count = filter.valueCount
-      guard count <= filterValues else {
+      guard count <= self.filterValues else {
         return CloudError(
           .limitExceeded,
           "the filter \(filter.comparator.rawValue) on '\(filter.key)' has \(count) values, and a "
-            + "filter takes at most \(filterValues); divide them among several queries")
+            + "filter takes at most \(self.filterValues); divide them among several queries")
       }
     }
     return nil

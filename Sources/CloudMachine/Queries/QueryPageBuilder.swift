@@ -46,18 +46,14 @@ struct QueryPageBuilder {
       return
     }
     guard ids.insert(record.id).inserted else { return }
-    var low = 0
-    var high = best.count
     // Records are often offered in order.
-    if let last = best.last, query.isBefore(last.position, position) { low = high }
-    while low < high {
-      let middle = low + (high - low) / 2
-      if query.isBefore(best[middle].position, position) { low = middle + 1 } else { high = middle }
-    }
+    let isLast = best.last.map { query.isBefore($0.position, position) } ?? true
+    let place =
+      isLast ? best.count : best.partitioningIndex { !query.isBefore($0.position, position) }
     var record = record
     record.fields = fields.applied(to: record.fields)
     bytes += record.byteCount
-    best.insert(Candidate(position: position, record: record), at: low)
+    best.insert(Candidate(position: position, record: record), at: place)
     guard best.count > limit + 1 else { return }
     let last = best.removeLast().record
     bytes -= last.byteCount

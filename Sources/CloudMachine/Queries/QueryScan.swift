@@ -123,11 +123,10 @@ package struct QueryScan: Sendable {
     let context = RequestContext(
       storage: storage, limits: limits, database: database,
       account: account, device: nil, now: now)
-    switch try context.access(to: zone) {
-    case .success(let access):
-      do { try read(access) } catch is LostFieldIndexError { beginAgain() }
-    case .failure(let error) where namesZone: result = .failure(error)
-    case .failure: endZone()
+    do { try read(context.access(to: zone)) } catch is LostFieldIndexError {
+      beginAgain()
+    } catch let refusal as Refusal {
+      if namesZone { result = .failure(refusal.error) } else { endZone() }
     }
   }
 

@@ -45,12 +45,9 @@ struct StaticPage: Sendable {
   /// - Parameter isAlone: Whether the page has no access to the window that opened it.
   func response(isAlone: Bool) -> HTTPResponse {
     HTTPResponse(
-      200,
+      200, type: "text/html; charset=utf-8",
       fields: [
-        .init(name: "content-type", value: "text/html; charset=utf-8"),
         .init(name: "content-security-policy", value: policy),
-        .init(name: "cache-control", value: "no-store"),
-        .init(name: "x-content-type-options", value: "nosniff"),
         .init(name: "x-frame-options", value: "DENY"),
         .init(name: "referrer-policy", value: "no-referrer"),
         .init(name: "cross-origin-resource-policy", value: "same-origin"),

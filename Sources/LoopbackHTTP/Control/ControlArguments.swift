@@ -20,17 +20,17 @@ struct ControlArguments {
 
   private init(_ members: JSON.Members) { self.members = members }
 
-  /// Whether there is a member called `name`, including one that is `null`.
-  mutating func has(_ name: String) -> Bool {
+  /// The member called `name`, which is known from now on.
+  private mutating func value(_ name: String) -> JSON? {
     known.insert(name)
-    return members[name] != nil
+    return members[name]
   }
 
+  /// Whether there is a member called `name`, including one that is `null`.
+  mutating func has(_ name: String) -> Bool { value(name) != nil }
+
   /// Whether the member called `name` is `null`, which removes the setting.
-  mutating func isNull(_ name: String) -> Bool {
-    known.insert(name)
-    return members[name]?.isNull ?? false
-  }
+  mutating func isNull(_ name: String) -> Bool { value(name)?.isNull ?? false }
 
   /// Throws when a member was not read.
   func finish() throws(HTTPRefusal) {
@@ -41,8 +41,7 @@ struct ControlArguments {
 
   /// The text called `name`; `nil` when it is not there.
   mutating func optionalText(_ name: String) throws(HTTPRefusal) -> String? {
-    known.insert(name)
-    guard let value = members[name] else { return nil }
+    guard let value = value(name) else { return nil }
     guard let text = value.string, !text.isEmpty else {
       throw HTTPRefusal(400, "'\(name)' must be a non-empty string")
     }
@@ -59,16 +58,14 @@ struct ControlArguments {
 
   /// The truth value called `name`; `nil` when it is not there.
   mutating func flag(_ name: String) throws(HTTPRefusal) -> Bool? {
-    known.insert(name)
-    guard let value = members[name] else { return nil }
+    guard let value = value(name) else { return nil }
     guard let flag = value.bool else { throw HTTPRefusal(400, "'\(name)' must be true or false") }
     return flag
   }
 
   /// The whole number called `name`, within `range`; `nil` when it is not there.
   mutating func count(_ name: String, in range: ClosedRange<Int>) throws(HTTPRefusal) -> Int? {
-    known.insert(name)
-    guard let value = members[name] else { return nil }
+    guard let value = value(name) else { return nil }
     guard case .integer(let wide) = value, let number = Int(exactly: wide), range.contains(number)
     else {
       throw HTTPRefusal(
@@ -80,8 +77,7 @@ struct ControlArguments {
 
   /// The seconds called `name`, up to a day; `nil` when they are not there.
   mutating func seconds(_ name: String) throws(HTTPRefusal) -> Double? {
-    known.insert(name)
-    guard let value = members[name] else { return nil }
+    guard let value = value(name) else { return nil }
     guard value.string == nil, let seconds = value.double, (0...86_400).contains(seconds) else {
       throw HTTPRefusal(400, "'\(name)' must be seconds from 0 to 86400")
     }
@@ -92,19 +88,13 @@ struct ControlArguments {
   mutating func word<Word: CaseIterable>(
     _ name: String, spelled: (Word) -> String
   ) throws(HTTPRefusal) -> Word? {
-    known.insert(name)
-    guard let value = members[name] else { return nil }
-    guard let word = Word.allCases.first(where: { spelled($0) == value.string }) else {
-      let words = Word.allCases.map(spelled).joined(separator: ", ")
-      throw HTTPRefusal(400, "'\(name)' must be one of \(words)")
-    }
-    return word
+    guard let value = value(name) else { return nil }
+    return try Word.named(value.string, in: name, spelled: spelled)
   }
 
   /// The code called `name`, by its name in CloudKit or its number; `nil` when it is not there.
   mutating func code(_ name: String) throws(HTTPRefusal) -> CloudError.Code? {
-    known.insert(name)
-    guard let value = members[name] else { return nil }
+    guard let value = value(name) else { return nil }
     let code: CloudError.Code? =
       if case .integer(let number) = value {
         Int(exactly: number).flatMap { CloudError.Code(rawValue: $0) }
@@ -120,9 +110,19 @@ struct ControlArguments {
 
   /// The object called `name`; `nil` when it is not there.
   mutating func object(_ name: String) throws(HTTPRefusal) -> ControlArguments? {
-    known.insert(name)
-    guard let value = members[name] else { return nil }
+    guard let value = value(name) else { return nil }
     guard let inner = value.members else { throw HTTPRefusal(400, "'\(name)' must be an object") }
     return ControlArguments(inner)
+  }
+}
+
+extension CaseIterable {
+  /// The case that is spelled like the value of the parameter or member `name`.
+  static func named(
+    _ text: String?, in name: String, spelled: (Self) -> String
+  ) throws(HTTPRefusal) -> Self {
+    if let word = allCases.first(where: { spelled($0) == text }) { return word }
+    let words = allCases.map(spelled).joined(separator: ", ")
+    throw HTTPRefusal(400, "'\(name)' must be one of \(words)")
   }
 }

@@ -45,13 +45,14 @@ enum ControlNotation {
     ])
   }
 
-  static func json(_ field: ServerField) -> JSON {
+  static func json(_ field: FieldRow) -> JSON {
     .members([
-      "name": .string(field.name), "kind": text(field.kind.map { "\($0)" }),
-      "element": text(field.element.map { "\($0)" }),
-      "isEncrypted": field.isEncrypted ? .bool(true) : nil,
-      "queryable": .bool(field.isQueryable), "sortable": .bool(field.isSortable),
-      "searchable": .bool(field.isSearchable),
+      "name": .string(field.key), "kind": text(field.shape.map { "\($0.kind)" }),
+      "element": text(field.shape?.element.map { "\($0)" }),
+      "isEncrypted": field.shape?.isEncrypted == true ? .bool(true) : nil,
+      "queryable": .bool(field.indexes.contains(.queryable)),
+      "sortable": .bool(field.indexes.contains(.sortable)),
+      "searchable": .bool(field.indexes.contains(.searchable)),
     ])
   }
 

@@ -64,11 +64,8 @@ struct ControlQuery {
   func word<Word: CaseIterable>(
     _ name: String, or other: Word, spelled: (Word) -> String
   ) throws(HTTPRefusal) -> Word {
-    guard let text = values[name] else { return other }
-    guard let word = Word.allCases.first(where: { spelled($0) == text }) else {
-      let words = Word.allCases.map(spelled).joined(separator: ", ")
-      throw HTTPRefusal(400, "'\(name)' must be one of \(words)")
-    }
-    return word
+    try values[name].map { (text) throws(HTTPRefusal) in
+      try Word.named(text, in: name, spelled: spelled)
+    } ?? other
   }
 }

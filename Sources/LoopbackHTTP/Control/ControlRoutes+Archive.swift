@@ -28,13 +28,10 @@ extension ControlRoutes {
         error as? CloudError ?? CloudError(.internalError, "the export failed: \(error)"))
     }
     var response = HTTPResponse(
-      200,
+      200, type: "text/plain; charset=utf-8",
       fields: [
-        .init(name: "content-type", value: "text/plain; charset=utf-8"),
         .init(
-          name: "content-disposition", value: "attachment; filename=\"cloudsync-archive.jsonl\""),
-        .init(name: "cache-control", value: "no-store"),
-        .init(name: "x-content-type-options", value: "nosniff"),
+          name: "content-disposition", value: "attachment; filename=\"cloudsync-archive.jsonl\"")
       ])
     response.file = archive.content
     return response

@@ -175,7 +175,7 @@ extension ControlRoutes {
       "recordTypes": .array(
         schema.types.map {
           .members([
-            "recordType": .string($0.name),
+            "recordType": .string($0.id.name),
             "fields": .array($0.fields.map(ControlNotation.json)),
           ])
         }), "isClosed": .bool(schema.isClosed),

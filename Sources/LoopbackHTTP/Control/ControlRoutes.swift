@@ -292,11 +292,6 @@ extension HTTPResponse {
   fileprivate static func text(
     _ status: Int, _ text: String, type: String = "text/plain; charset=utf-8"
   ) -> HTTPResponse {
-    HTTPResponse(
-      status,
-      fields: [
-        .init(name: "content-type", value: type), .init(name: "cache-control", value: "no-store"),
-        .init(name: "x-content-type-options", value: "nosniff"),
-      ], body: Array(text.utf8))
+    HTTPResponse(status, type: type, body: Array(text.utf8))
   }
 }

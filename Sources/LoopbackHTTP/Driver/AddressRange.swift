@@ -1,12 +1,4 @@
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Android)
-  import Android
-#endif
+import Foundation
 
 /// A range of IP addresses, such as `10.0.0.0/8`, `fd00::/8` or one address.
 package struct AddressRange: Hashable, Sendable {

@@ -36,20 +36,13 @@ final class HTTPEventLoop: SerialExecutor {
   /// Runs `work` on the thread, after the work that is already queued.
   func execute(_ work: @escaping @Sendable () -> Void) { poller.execute(work) }
 
-  /// Calls `event` whenever there is input, a connection to accept, or the end of input.
-  func watchReading(
-    _ descriptor: Int32, event: @escaping @Sendable () -> Void,
+  /// Calls `event` whenever the socket is writable, or whenever there is input, a connection to
+  /// accept, or the end of input.
+  func watch(
+    _ descriptor: Int32, writing: Bool = false, event: @escaping @Sendable () -> Void,
     released: @escaping @Sendable () -> Void
   ) -> HTTPReadiness {
-    HTTPReadiness(poller, descriptor, writing: false, event: event, released: released)
-  }
-
-  /// Calls `event` whenever the socket is writable.
-  func watchWriting(
-    _ descriptor: Int32, event: @escaping @Sendable () -> Void,
-    released: @escaping @Sendable () -> Void
-  ) -> HTTPReadiness {
-    HTTPReadiness(poller, descriptor, writing: true, event: event, released: released)
+    HTTPReadiness(poller, descriptor, writing: writing, event: event, released: released)
   }
 
   /// Runs `work` on separate threads.

@@ -16,9 +16,13 @@ final class HTTPPoller: Sendable {
 
   private struct Watches {
     var selector = HTTPSelector()
-    /// The callbacks by descriptor, for reading and for writing.
-    var reading: [Int32: Watch] = [:]
-    var writing: [Int32: Watch] = [:]
+    var callbacks: [Key: Watch] = [:]
+  }
+
+  /// A descriptor that is watched for reading or for writing.
+  private struct Key: Hashable {
+    var descriptor: Int32
+    var writing: Bool
   }
 
   private struct Watch {
@@ -34,7 +38,7 @@ final class HTTPPoller: Sendable {
   init() {
     wakePipe = HTTPSocket.makeWakePipe()
     guard let wakePipe else { return }
-    watches.withLock { $0.selector.set(wakePipe.reading, reading: true) }
+    watches.withLock { $0.selector.set(wakePipe.reading, writing: false, isWatched: true) }
   }
 
   deinit {
@@ -74,39 +78,24 @@ final class HTTPPoller: Sendable {
   /// watch of each kind.
   func watch(_ descriptor: Int32, writing: Bool, event: @escaping @Sendable () -> Void) {
     watches.withLock { watches in
-      if writing {
-        watches.writing[descriptor] = Watch(event: event)
-        watches.selector.set(descriptor, writing: true)
-      } else {
-        watches.reading[descriptor] = Watch(event: event)
-        watches.selector.set(descriptor, reading: true)
-      }
+      watches.callbacks[Key(descriptor: descriptor, writing: writing)] = Watch(event: event)
+      watches.selector.set(descriptor, writing: writing, isWatched: true)
     }
   }
 
   /// Pauses or resumes a watch.
   func set(_ descriptor: Int32, writing: Bool, isPaused: Bool) {
     watches.withLock { watches in
-      if writing {
-        watches.writing[descriptor]?.isPaused = isPaused
-        watches.selector.set(descriptor, writing: !isPaused)
-      } else {
-        watches.reading[descriptor]?.isPaused = isPaused
-        watches.selector.set(descriptor, reading: !isPaused)
-      }
+      watches.callbacks[Key(descriptor: descriptor, writing: writing)]?.isPaused = isPaused
+      watches.selector.set(descriptor, writing: writing, isWatched: !isPaused)
     }
   }
 
   /// Removes a watch, and calls `released` when no further event can occur.
   func remove(_ descriptor: Int32, writing: Bool, released: @escaping @Sendable () -> Void) {
     watches.withLock { watches in
-      if writing {
-        watches.writing[descriptor] = nil
-        watches.selector.set(descriptor, writing: false)
-      } else {
-        watches.reading[descriptor] = nil
-        watches.selector.set(descriptor, reading: false)
-      }
+      watches.callbacks[Key(descriptor: descriptor, writing: writing)] = nil
+      watches.selector.set(descriptor, writing: writing, isWatched: false)
     }
     execute(released)
   }
@@ -148,13 +137,13 @@ final class HTTPPoller: Sendable {
     }
     // An earlier event may have paused or removed this watch. A descriptor still means the same
     // connection, because none is closed before the next round of work.
-    if ready.canRead { event { $0.reading[descriptor] }?() }
-    if ready.canWrite { event { $0.writing[descriptor] }?() }
+    if ready.canRead { event(Key(descriptor: descriptor, writing: false))?() }
+    if ready.canWrite { event(Key(descriptor: descriptor, writing: true))?() }
   }
 
-  private func event(_ watch: (Watches) -> Watch?) -> (@Sendable () -> Void)? {
+  private func event(_ key: Key) -> (@Sendable () -> Void)? {
     watches.withLock { watches in
-      guard let watch = watch(watches), !watch.isPaused else { return nil }
+      guard let watch = watches.callbacks[key], !watch.isPaused else { return nil }
       return watch.event
     }
   }

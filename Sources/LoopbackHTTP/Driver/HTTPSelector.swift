@@ -1,12 +1,5 @@
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Android)
-  import Android
-#endif
+import Foundation
+
 #if os(Linux)
   import CEpoll
 #endif
@@ -43,10 +36,11 @@ struct HTTPSelector {
   /// Releases the epoll descriptor.
   func close() { if table >= 0 { HTTPSocket.release(table) } }
 
-  /// Sets the interest in a descriptor: readable, writable or neither.
-  mutating func set(_ descriptor: Int32, reading: Bool? = nil, writing: Bool? = nil) {
+  /// Sets whether a descriptor is watched for reading, or for writing.
+  mutating func set(_ descriptor: Int32, writing: Bool, isWatched: Bool) {
     let old = interests[descriptor] ?? Interest()
-    let new = Interest(reading: reading ?? old.reading, writing: writing ?? old.writing)
+    var new = old
+    if writing { new.writing = isWatched } else { new.reading = isWatched }
     guard new != old else { return }
     interests[descriptor] = new.isNone ? nil : new
     #if os(Linux)

@@ -63,7 +63,7 @@ actor HTTPServerCore {
 
   /// Starts accepting connections and checking deadlines.
   func begin() {
-    listener = loop.watchReading(descriptor) {
+    listener = loop.watch(descriptor) {
       self.assumeIsolated { $0.acceptConnections() }
     } released: {
       self.assumeIsolated { $0.listenerReleased() }
@@ -125,7 +125,7 @@ actor HTTPServerCore {
     connections[id] = connection
     connectionCount.add(1, ordering: .relaxed)
     connection.watches = 1
-    connection.reader = loop.watchReading(descriptor) {
+    connection.reader = loop.watch(descriptor) {
       self.assumeIsolated { $0.readable(id) }
     } released: {
       self.assumeIsolated { $0.released(id) }
@@ -161,7 +161,7 @@ actor HTTPServerCore {
     }
     let id = connection.id
     connection.watches += 1
-    connection.writer = loop.watchWriting(connection.descriptor) {
+    connection.writer = loop.watch(connection.descriptor, writing: true) {
       self.assumeIsolated { $0.writable(id) }
     } released: {
       self.assumeIsolated { $0.released(id) }

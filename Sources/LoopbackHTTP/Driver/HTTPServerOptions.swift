@@ -11,50 +11,39 @@ package struct HTTPServerOptions: Sendable {
   /// The port to listen on, 0 to 65535; 0 takes any free one.
   package var port: Int
   /// The size limits of a request.
-  package var limits: HTTPLimits
+  package var limits = HTTPLimits()
   /// The time limit for the header of a request, from its first byte; then 408.
   ///
   /// On a new connection the time starts with the connection. It is also the grace period of a body
   /// before its rate is checked.
-  package var headerTime: Duration
+  package var headerTime: Duration = .seconds(10)
   /// The minimum rate of a body, in bytes per second, at least 1; a slower body gets 408.
-  package var bodyBytesPerSecond: Int
+  package var bodyBytesPerSecond = 1000
   /// The time limit of an open connection between two requests.
-  package var idleTime: Duration
+  package var idleTime: Duration = .seconds(60)
   /// The time limit for a client that accepts no bytes of a pending response.
-  package var writeTime: Duration
+  package var writeTime: Duration = .seconds(30)
   /// The maximum number of connections, at least 1; further ones get 503.
-  package var connections: Int
+  package var connections = 2048
   /// The time limit of running requests after `stop()`; then they are cancelled.
-  package var drainTime: Duration
+  package var drainTime: Duration = .seconds(5)
   /// The proxies whose `X-Forwarded-Host` and `X-Forwarded-Proto` are used.
-  package var trustedProxies: [AddressRange]
+  package var trustedProxies: [AddressRange] = []
   /// The clock for time limits.
   package var clock: any Clock<Duration>
   /// The clock for the `Date` field; `nil` omits the field.
   package var wallClock: (@Sendable () -> Timestamp)?
 
   /// Sets the options; the defaults suit a server for one machine.
+  ///
+  /// - Parameter change: sets the other options.
   package init(
-    host: String = "127.0.0.1", port: Int = 0, limits: HTTPLimits = HTTPLimits(),
-    headerTime: Duration = .seconds(10),
-    bodyBytesPerSecond: Int = 1000, idleTime: Duration = .seconds(60),
-    writeTime: Duration = .seconds(30), connections: Int = 2048,
-    drainTime: Duration = .seconds(5), trustedProxies: [AddressRange] = [],
-    clock: any Clock<Duration> = ContinuousClock(),
-    wallClock: (@Sendable () -> Timestamp)? = nil
+    host: String = "127.0.0.1", port: Int = 0, clock: any Clock<Duration> = ContinuousClock(),
+    _ change: (inout HTTPServerOptions) -> Void = { _ in }
   ) {
     self.host = host
     self.port = port
-    self.limits = limits
-    self.headerTime = headerTime
-    self.bodyBytesPerSecond = bodyBytesPerSecond
-    self.idleTime = idleTime
-    self.writeTime = writeTime
-    self.connections = connections
-    self.drainTime = drainTime
-    self.trustedProxies = trustedProxies
     self.clock = clock
-    self.wallClock = wallClock
+    change(&self)
   }
 }

@@ -1,12 +1,4 @@
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Android)
-  import Android
-#endif
+import Foundation
 
 // Platform differences, and system calls that have the names of methods.
 extension HTTPSocket {
@@ -25,20 +17,20 @@ extension HTTPSocket {
   /// Sends bytes to a socket.
   static func sendBytes(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
     #if canImport(Darwin)
-      systemSend(descriptor, bytes, 0)
+      Foundation.send(descriptor, bytes.baseAddress, bytes.count, 0)
     #else
-      systemSend(descriptor, bytes, Int32(MSG_NOSIGNAL))
+      Foundation.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
     #endif
   }
 
   /// Writes bytes to a descriptor that is not a socket.
   static func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-    systemWrite(descriptor, bytes)
+    Foundation.write(descriptor, bytes.baseAddress, bytes.count)
   }
 
   /// Reads bytes from a descriptor that is not a socket.
   static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Int {
-    systemRead(descriptor, buffer)
+    Foundation.read(descriptor, buffer.baseAddress, buffer.count)
   }
 
   /// Makes a descriptor non-blocking, close-on-exec and free of SIGPIPE; `false` with `errno` set
@@ -67,24 +59,4 @@ extension HTTPSocket {
   static func failure(_ what: String, _ error: Int32) -> HTTPServerError {
     HTTPServerError("\(what): \(String(cString: strerror(error)))")
   }
-}
-
-/// Starts listening with the maximum backlog of the system.
-func systemListen(_ descriptor: Int32) -> Int32 { listen(descriptor, SOMAXCONN) }
-
-/// Accepts the next pending connection.
-func systemAccept(_ listener: Int32) -> Int32 { accept(listener, nil, nil) }
-
-private func systemSend(
-  _ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, _ flags: Int32
-) -> Int {
-  send(descriptor, bytes.baseAddress, bytes.count, flags)
-}
-
-private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-  write(descriptor, bytes.baseAddress, bytes.count)
-}
-
-private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
-  read(descriptor, buffer.baseAddress, buffer.count)
 }

@@ -1,12 +1,4 @@
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Android)
-  import Android
-#endif
+import Foundation
 
 /// Socket system calls with their errors as enum cases.
 enum HTTPSocket {
@@ -65,7 +57,7 @@ enum HTTPSocket {
       throw failure("cannot configure the listening socket", error)
     }
     guard bind(descriptor, list.pointee.ai_addr, list.pointee.ai_addrlen) == 0,
-      systemListen(descriptor) == 0, let bound = address(descriptor, getsockname)
+      Foundation.listen(descriptor, SOMAXCONN) == 0, let bound = address(descriptor, getsockname)
     else {
       let error = errno
       release(descriptor)
@@ -127,7 +119,7 @@ enum HTTPSocket {
 
   /// Accepts the next pending connection; its socket is non-blocking and close-on-exec.
   static func accept(_ listener: Int32) -> Acceptance {
-    let descriptor = systemAccept(listener)
+    let descriptor = Foundation.accept(listener, nil, nil)
     if descriptor >= 0 {
       guard configure(descriptor) else {
         _ = close(descriptor)

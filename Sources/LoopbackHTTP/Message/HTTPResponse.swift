@@ -18,6 +18,18 @@ package struct HTTPResponse: Hashable, Sendable {
     self.body = body
   }
 
+  /// Creates a response that is neither stored nor taken for another type than `type`.
+  init(
+    _ status: Int, type: String, fields: [HTTPRequestHead.Field] = [], body: [UInt8] = []
+  ) {
+    self.init(
+      status,
+      fields: [
+        .init(name: "content-type", value: type), .init(name: "cache-control", value: "no-store"),
+        .init(name: "x-content-type-options", value: "nosniff"),
+      ] + fields, body: body)
+  }
+
   /// The number of bytes of the body.
   var bodyCount: Int { file?.count ?? body.count }
 

@@ -35,8 +35,10 @@ struct AccessTokens: Sendable {
   let lifetime: Double
   /// The API token for all containers.
   private let commonToken: String
-  /// A cache of verified web tokens: a device sends the same token with many requests.
-  private let known = KnownTokens()
+  /// The verified web tokens: a device sends the same token with many requests.
+  ///
+  /// Only the content of a token is kept; its expiry is checked for each request.
+  private let known = BoundedCache<Bearer>(most: 1024)
 
   init(signer: TokenSigner, clock: @escaping @Sendable () -> Timestamp, lifetime: Double) {
     self.signer = signer
@@ -66,7 +68,7 @@ struct AccessTokens: Sendable {
       isSame(api, commonToken) || isSame(api, apiToken(for: container))
     else { return .invalidAPIToken }
     guard let web, !web.isEmpty else { return .app }
-    let bearer = known.bearer(of: web) ?? opened(web)
+    let bearer = known.value(web) { opened(web) }
     guard let bearer, bearer.container ?? container == container else { return .invalidWebToken }
     let age = clock().secondsSinceReferenceDate - bearer.issued.secondsSinceReferenceDate
     // A clock that was set back does not invalidate tokens.
@@ -75,7 +77,7 @@ struct AccessTokens: Sendable {
 
   /// Verifies a web token that is not in the cache.
   private func opened(_ web: String) -> Bearer? {
-    let bearer = signer.verify(web, .webToken) { (reader) throws(ByteFormatError) in
+    signer.verify(web, .webToken) { (reader) throws(ByteFormatError) in
       let account = try reader.string()
       let container = try reader.optional { (reader) throws(ByteFormatError) in
         try reader.string()
@@ -84,8 +86,6 @@ struct AccessTokens: Sendable {
       _ = try reader.fixed64()
       return Bearer(account: account, container: container, issued: issued)
     }
-    if let bearer { known.put(bearer, for: web) }
-    return bearer
   }
 
   private func isSame(_ first: String, _ second: String) -> Bool {
@@ -93,21 +93,22 @@ struct AccessTokens: Sendable {
   }
 }
 
-/// A cache of verified web tokens, which makes the next request of a device cheaper.
-///
-/// Only the content of a token is cached; its expiry is checked for each request.
-private final class KnownTokens: Sendable {
-  /// The maximum number of entries; a full cache is emptied.
-  private static let most = 1024
+/// A cache of the results of a function; a full one is emptied.
+final class BoundedCache<Value: Sendable>: Sendable {
+  private let most: Int
+  private let values = Mutex<[String: Value]>([:])
 
-  private let bearers = Mutex<[String: AccessTokens.Bearer]>([:])
+  /// Creates a cache of at most `most` values.
+  init(most: Int) { self.most = most }
 
-  func bearer(of token: String) -> AccessTokens.Bearer? { bearers.withLock { $0[token] } }
-
-  func put(_ bearer: AccessTokens.Bearer, for token: String) {
-    bearers.withLock { bearers in
-      if bearers.count >= KnownTokens.most { bearers = [:] }
-      bearers[token] = bearer
+  /// The value of a key: the known one, or that of `make`, which is kept unless it is `nil`.
+  func value(_ key: String, _ make: () -> Value?) -> Value? {
+    if let known = values.withLock({ $0[key] }) { return known }
+    guard let value = make() else { return nil }
+    values.withLock { values in
+      if values.count >= most { values = [:] }
+      values[key] = value
     }
+    return value
   }
 }

@@ -27,7 +27,8 @@ struct ServiceRoutes: Sendable {
   private let signatures: RequestSignatures
   /// The URL by which clients reach the server, for the URLs in a response.
   var baseURL: String
-  private let paths = KnownPaths()
+  /// The parsed paths: there are few, and each request needs the result twice.
+  private let paths = BoundedCache<ServicePath>(most: 256)
 
   init(server: LoopbackServer, tokens: AccessTokens, courier: WebCourier, baseURL: String) {
     self.server = server
@@ -88,7 +89,7 @@ struct ServiceRoutes: Sendable {
             + "changed; request a new one"))
     }
     guard head.path.hasPrefix("/database/") || head.path.hasPrefix("/device/") else { return nil }
-    guard let path = paths.path(head.path) else {
+    guard let path = servicePath(head.path) else {
       return .refuse(.failure(404, "NOT_FOUND", "no such endpoint"))
     }
     let methods = ServiceRoutes.methods(of: path)
@@ -105,10 +106,14 @@ struct ServiceRoutes: Sendable {
         ? ServiceRoutes.savingBytes : ServiceRoutes.askingBytes)
   }
 
+  private func servicePath(_ text: String) -> ServicePath? {
+    paths.value(text) { ServicePath(text) }
+  }
+
   /// The methods of `path`; `nil` for an unknown path.
   func methods(of path: String) -> [String]? {
     SignedPath(path: path, signer: tokens.signer)?.methods
-      ?? paths.path(path).map(ServiceRoutes.methods)
+      ?? servicePath(path).map(ServiceRoutes.methods)
   }
 
   /// The name of a path's endpoint, or the kind of a signed path; `nil` for an unknown path.
@@ -117,7 +122,7 @@ struct ServiceRoutes: Sendable {
     case .courier: "courier"
     case .upload: "assets/content/upload"
     case .download: "assets/content/download"
-    case nil: paths.path(path)?.endpoint.rawValue
+    case nil: servicePath(path)?.endpoint.rawValue
     }
   }
 
@@ -131,7 +136,7 @@ struct ServiceRoutes: Sendable {
     if let signedPath = SignedPath(path: request.head.path, signer: tokens.signer) {
       return await answer(signedPath, request)
     }
-    guard let path = paths.path(request.head.path) else {
+    guard let path = servicePath(request.head.path) else {
       return .failure(404, "NOT_FOUND", "no such endpoint")
     }
     let items = QueryItems(request.head.query)
@@ -353,24 +358,6 @@ struct ServiceRoutes: Sendable {
   }
 }
 
-/// A cache of parsed paths: there are few, and each request needs the result twice.
-private final class KnownPaths: Sendable {
-  /// The maximum number of entries; a full cache is emptied.
-  private static let most = 256
-
-  private let paths = Mutex<[String: ServicePath]>([:])
-
-  func path(_ text: String) -> ServicePath? {
-    if let path = paths.withLock({ $0[text] }) { return path }
-    guard let path = ServicePath(text) else { return nil }
-    paths.withLock { paths in
-      if paths.count >= KnownPaths.most { paths = [:] }
-      paths[text] = path
-    }
-    return path
-  }
-}
-
 extension HTTPResponse {
   /// A JSON response.
   static func json(_ status: Int, _ body: JSON) -> HTTPResponse {
@@ -379,13 +366,7 @@ extension HTTPResponse {
 
   /// A JSON response with an encoded body.
   static func json(_ status: Int, text: [UInt8]) -> HTTPResponse {
-    HTTPResponse(
-      status,
-      fields: [
-        .init(name: "content-type", value: "application/json; charset=UTF-8"),
-        .init(name: "cache-control", value: "no-store"),
-        .init(name: "x-content-type-options", value: "nosniff"),
-      ], body: text)
+    HTTPResponse(status, type: "application/json; charset=UTF-8", body: text)
   }
 
   /// The error response of a request as a whole.

@@ -21,10 +21,7 @@ extension JSON {
   static func texts(_ texts: [String]) -> JSON { .array(texts.map { .string($0) }) }
 
   /// Sixteen digits.
-  static func hexadecimal(_ value: UInt64) -> String {
-    let digits = String(value, radix: 16)
-    return String(repeating: "0", count: 16 - digits.count) + digits
-  }
+  static func hexadecimal(_ value: UInt64) -> String { String(format: "%016llx", value) }
 
   /// Appends the members of `other` to this object.
   func adding(_ other: JSON) -> JSON {

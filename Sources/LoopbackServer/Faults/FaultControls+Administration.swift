@@ -13,9 +13,7 @@ extension FaultControls {
     _ zone: ZoneID, container: String, account: String,
     environment: CloudEnvironment = .development
   ) throws(CloudError) {
-    try administer(account, container, environment) { machine, database, storage, now in
-      try machine.deleteZone(zone, in: database, now: now, storage: storage)
-    }
+    try end(zone, for: .deleted, container, account, environment)
   }
 
   /// Deletes `zone` as the user does in the settings; the account's devices get a push.
@@ -23,9 +21,7 @@ extension FaultControls {
     _ zone: ZoneID, container: String, account: String,
     environment: CloudEnvironment = .development
   ) throws(CloudError) {
-    try administer(account, container, environment) { machine, database, storage, now in
-      try machine.purgeZone(zone, in: database, now: now, storage: storage)
-    }
+    try end(zone, for: .purged, container, account, environment)
   }
 
   /// Deletes `zone` as a reset of encrypted data does; the account's devices get a push.
@@ -33,8 +29,15 @@ extension FaultControls {
     _ zone: ZoneID, container: String, account: String,
     environment: CloudEnvironment = .development
   ) throws(CloudError) {
+    try end(zone, for: .encryptedDataReset, container, account, environment)
+  }
+
+  private func end(
+    _ zone: ZoneID, for reason: ZoneDeletionReason, _ container: String, _ account: String,
+    _ environment: CloudEnvironment
+  ) throws(CloudError) {
     try administer(account, container, environment) { machine, database, storage, now in
-      try machine.resetEncryptedData(zone, in: database, now: now, storage: storage)
+      try machine.removeZone(zone, for: reason, in: database, now: now, storage: storage)
     }
   }
 
@@ -77,7 +80,9 @@ extension FaultControls {
     change { $0.limits = shared }
   }
 
-  private func administer(
+  /// Changes a private database, sends the pushes, and adds an administration event, which is
+  /// needed when no device gets a push.
+  func administer(
     _ account: String, _ container: String, _ environment: CloudEnvironment,
     _ work: (CloudMachine, DatabaseID, any CloudStorage, Timestamp) throws -> [OutgoingPush]
   ) throws(CloudError) {
@@ -85,14 +90,6 @@ extension FaultControls {
     let pushes = try executor.administer(
       container: container, environment: environment, account: account
     ) { machine, database, storage in try work(machine, database, storage, now) }
-    notify(pushes, container, environment, account)
-  }
-
-  /// Sends the pushes and adds an administration event, which is needed when no device gets a push.
-  func notify(
-    _ pushes: [MachineExecutor.AddressedPush], _ container: String, _ environment: CloudEnvironment,
-    _ account: String?
-  ) {
     pushDispatcher.send(pushes)
     events.add(
       .administration(container: container, environment: environment, account: account))

@@ -32,14 +32,10 @@ extension FaultControls {
   public func eraseData(
     of account: String, container: String, environment: CloudEnvironment = .development
   ) throws(CloudError) {
-    let now = wallClock()
-    let pushes = try executor.administer(
-      container: container, environment: environment, account: account
-    ) { machine, database, storage in
+    try administer(account, container, environment) { machine, database, storage, now in
       guard let user = database.owner else { return [] }
       return try machine.eraseData(
         of: user, container: container, environment: environment, now: now, storage: storage)
     }
-    notify(pushes, container, environment, account)
   }
 }

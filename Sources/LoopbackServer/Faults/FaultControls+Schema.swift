@@ -11,13 +11,9 @@ extension FaultControls {
   /// `invalidArguments` if a field differs in kind between the two environments, `networkFailure`
   /// after the server was closed. Rules: CS-125 to CS-139.
   public func deploySchema(container: String) throws(CloudError) {
-    let pushes = try executor.administer(
-      container: container, environment: .production, account: nil
-    ) { machine, _, storage in
+    try executor.change { machine, storage in
       try machine.deploySchema(of: container, in: storage)
-      return []
     }
-    pushDispatcher.send(pushes)
   }
 
   /// Sets the indexes of a field; by default every field has every index.
@@ -43,13 +39,8 @@ extension FaultControls {
     if sortable { indexes.insert(.sortable) }
     if searchable { indexes.insert(.searchable) }
     let type = RecordTypeID(container: container, environment: environment, name: recordType)
-    let wanted = indexes
-    let pushes = try executor.administer(
-      container: container, environment: environment, account: nil
-    ) { machine, _, storage in
-      try machine.setIndexes(wanted, of: field, recordType: type, in: storage)
-      return []
+    try executor.change { machine, storage in
+      try machine.setIndexes(indexes, of: field, recordType: type, in: storage)
     }
-    pushDispatcher.send(pushes)
   }
 }

@@ -93,24 +93,3 @@ final class DeviceState: Sendable {
     for listener in contents.withLock({ $0.listeners }) { listener.call(signal) }
   }
 }
-
-/// The availability of the account on a device, as in `CKAccountStatus`.
-public enum AccountAvailability: String, Hashable, Sendable, CaseIterable {
-  /// The account is available.
-  case available
-  /// The account is not ready: requests fail with `accountTemporarilyUnavailable`.
-  case temporarilyUnavailable
-  /// Access is restricted by an administrator or parent: requests fail with `notAuthenticated`.
-  case restricted
-  /// The status is unknown: requests fail with `notAuthenticated`.
-  case couldNotDetermine
-
-  var callerAvailability: Caller.Availability {
-    switch self {
-    case .available: .available
-    case .temporarilyUnavailable: .temporarilyUnavailable
-    case .restricted: .restricted
-    case .couldNotDetermine: .couldNotDetermine
-    }
-  }
-}

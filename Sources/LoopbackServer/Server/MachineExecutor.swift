@@ -24,16 +24,18 @@ final class MachineExecutor: Sendable {
 
   /// The outcome of a request's first transaction.
   struct Outcome {
-    var step: Step
-    var pushes: [AddressedPush]
-  }
+    /// The answer; or a query, whose records `read(_:)` reads.
+    var step: CloudStep
+    /// The pushes for the devices of accounts, which replace those of the answer.
+    var pushes: [AddressedPush] = []
 
-  /// The state of a request after its first transaction.
-  enum Step {
-    /// The request has ended.
-    case ended(Result<CloudReply, CloudError>)
-    /// The request is a query; read its records with `read(_:)`.
-    case querying(QueryScan)
+    init(_ step: CloudStep, _ pushes: [AddressedPush] = []) {
+      self.step = step
+      self.pushes = pushes
+    }
+
+    /// The outcome of a request that failed.
+    init(_ error: CloudError) { step = .answered(CloudAnswer(result: .failure(error))) }
   }
 
   /// A push and the name of the account whose devices it is for.
@@ -66,7 +68,7 @@ final class MachineExecutor: Sendable {
     self.notifier = notifier
     firstLimits = limits
     publishedLimits = Mutex(limits)
-    state = Mutex(State(machine: CloudMachine(limits: limits.cloudLimits)))
+    state = Mutex(State(machine: CloudMachine(limits: CloudLimits(limits))))
     state.withLock { state in
       state.machine.assetReader = { [weak self] (checksum, range) throws(CloudError) in
         try self?.assetContent(checksum, in: range) ?? []
@@ -102,7 +104,7 @@ final class MachineExecutor: Sendable {
 
   func setLimits(_ limits: ServerLimits) {
     publishedLimits.withLock { $0 = limits }
-    state.withLock { $0.machine.limits = limits.cloudLimits }
+    state.withLock { $0.machine.limits = CloudLimits(limits) }
   }
 
   /// Closes the storage; a second call does nothing.
@@ -117,7 +119,7 @@ final class MachineExecutor: Sendable {
   ///
   /// - Parameter onReply: Called with the reply while a database elsewhere makes the change.
   func begin(
-    _ call: CloudCall, account: String?, device: String, availability: Caller.Availability,
+    _ call: CloudCall, account: String?, device: String, availability: AccountAvailability,
     now: Timestamp, onReply: (@Sendable (CloudReply) -> Void)? = nil
   ) async -> Outcome {
     let onReply = storages.isShared ? onReply : nil
@@ -128,12 +130,12 @@ final class MachineExecutor: Sendable {
           onReply: onReply)
       }
     } catch {
-      return Outcome(step: .ended(.failure(error)), pushes: [])
+      return Outcome(error)
     }
   }
 
   private func answer(
-    _ call: CloudCall, account: String?, device: String, availability: Caller.Availability,
+    _ call: CloudCall, account: String?, device: String, availability: AccountAvailability,
     now: Timestamp, onReply: ((CloudReply) -> Void)?
   ) throws(CloudError) -> Outcome {
     // A request that runs again counts once.
@@ -143,7 +145,7 @@ final class MachineExecutor: Sendable {
         throttling = try machine.refusal(ofAccount: account, device: device, countedIn: storage)
       }
       if case .some(.some(let refusal)) = throttling {
-        return Outcome(step: .ended(.failure(refusal)), pushes: [])
+        return Outcome(refusal)
       }
       let known = account.flatMap { name in self.state.withLock { $0.users[name] } }
       let (step, pushes) = try self.knowing(machine, storage) {
@@ -164,13 +166,13 @@ final class MachineExecutor: Sendable {
             machine.refusal(of: caller, now: now, throttle: &state.throttle)
           }
         throttling = .some(refusal)
-        if let refusal { return (Step.ended(.failure(refusal)), [], []) }
+        if let refusal { return (Outcome(refusal).step, [], []) }
         let step = try machine.begin(call, from: caller, now: now, in: storage)
-        guard case .answered(let answer) = step else { return (Step(step), [], []) }
+        guard case .answered(let answer) = step else { return (step, [], []) }
         if case .success(let reply) = answer.result { onReply?(reply) }
-        return (Step(step), answer.pushes, answer.changed)
+        return (step, answer.pushes, answer.changed)
       }
-      return Outcome(step: step, pushes: pushes)
+      return Outcome(step, pushes)
     }
   }
 
@@ -531,15 +533,6 @@ final class MachineExecutor: Sendable {
       return CloudError(.serviceUnavailable, error.message, retryAfter: 30)
     case .cannotOpen, .notADatabase, .foreign, .newer, .damaged:
       return CloudError(.internalError, error.message)
-    }
-  }
-}
-
-extension MachineExecutor.Step {
-  fileprivate init(_ step: CloudStep) {
-    switch step {
-    case .answered(let answer): self = .ended(answer.result)
-    case .querying(let scan): self = .querying(scan)
     }
   }
 }

@@ -62,11 +62,11 @@ final class RequestDispatcher: Sendable {
     }
     let outcome = await executor.begin(
       call, account: device.account, device: device.name,
-      availability: device.availability.callerAvailability, now: clock(), onReply: onReply)
+      availability: device.availability, now: clock(), onReply: onReply)
     controls.pushDispatcher.send(outcome.pushes)
     let result: Result<CloudReply, CloudError>
     switch outcome.step {
-    case .ended(let found): result = found
+    case .answered(let answer): result = answer.result
     case .querying(let scan): result = try await self.result(of: scan)
     }
     for body in faults.bodies { await body(faults.entry) }

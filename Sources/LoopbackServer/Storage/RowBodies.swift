@@ -150,6 +150,135 @@ enum ZoneBody {
   }
 }
 
+/// The forms of a storage's identity and secret.
+enum SettingsBody {
+  static func close(_ identity: UInt64) -> [UInt8] {
+    ChecksummedBytes.encode { $0.write(fixed: identity) }
+  }
+
+  static func close(_ secret: StorageSecret) -> [UInt8] {
+    ChecksummedBytes.encode {
+      $0.write(fixed: secret.first)
+      $0.write(fixed: secret.second)
+    }
+  }
+
+  static func identity(_ bytes: [UInt8]) throws(ByteFormatError) -> UInt64 {
+    try ChecksummedBytes.decode(bytes) { (reader) throws(ByteFormatError) in
+      try reader.fixed64()
+    }
+  }
+
+  static func secret(_ bytes: [UInt8]) throws(ByteFormatError) -> StorageSecret {
+    try ChecksummedBytes.decode(bytes) { (reader) throws(ByteFormatError) in
+      StorageSecret(first: try reader.fixed64(), second: try reader.fixed64())
+    }
+  }
+}
+
+/// The form of a subscription; its name is a separate column, which `context` holds.
+enum SubscriptionBody {
+  static func close(_ subscription: Subscription, context: [UInt8]) -> [UInt8] {
+    ChecksummedBytes.encode(context: context) { $0.write(subscription) }
+  }
+
+  static func open(
+    _ bytes: [UInt8], context: [UInt8]
+  ) throws(ByteFormatError) -> Subscription {
+    try ChecksummedBytes.decode(bytes, context: context) { (reader) throws(ByteFormatError) in
+      try reader.subscription()
+    }
+  }
+}
+
+/// The form of a receipt; its key is in separate columns.
+enum ReceiptBody {
+  static func close(_ receipt: Receipt) -> [UInt8] {
+    ChecksummedBytes.encode { writer in
+      writer.write(receipt.reply)
+      if let digest = receipt.digest { writer.write(digest) }
+    }
+  }
+
+  static func open(_ bytes: [UInt8], key: ReceiptKey) throws(ByteFormatError) -> Receipt {
+    try ChecksummedBytes.decode(bytes) { (reader) throws(ByteFormatError) in
+      let reply = try reader.reply()
+      // Rows of the SQLite layout 4 and before end here.
+      return Receipt(
+        key: key, reply: reply, digest: reader.isAtEnd ? nil : try reader.byteArray())
+    }
+  }
+}
+
+/// The form of a part of a file's content; its checksum and number are separate columns.
+enum ChunkBody {
+  static func close(_ part: [UInt8], _ number: Int64, of checksum: String) -> [UInt8] {
+    ChecksummedBytes.encode(context: context(checksum, number), capacity: part.count + 4) {
+      $0.write(raw: part)
+    }
+  }
+
+  static func open(
+    _ bytes: [UInt8], _ number: Int64, of checksum: String
+  ) throws(ByteFormatError) -> [UInt8] {
+    try ChecksummedBytes.decode(bytes, context: context(checksum, number)) {
+      (reader) throws(ByteFormatError) in Array(try reader.raw(reader.remaining))
+    }
+  }
+
+  private static func context(_ checksum: String, _ number: Int64) -> [UInt8] {
+    ChecksummedBytes.context(checksum, numbers: UInt64(bitPattern: number))
+  }
+}
+
+/// The form of the settings for all record types, which are stored under the empty name.
+enum SchemaBody {
+  static func close(_ row: SchemaRow) -> [UInt8] {
+    ChecksummedBytes.encode(context: context(row.container, row.environment)) {
+      $0.write(row.isClosed)
+    }
+  }
+
+  static func open(
+    _ bytes: [UInt8], _ container: String, _ environment: CloudEnvironment
+  ) throws(ByteFormatError) -> SchemaRow {
+    SchemaRow(
+      container: container, environment: environment,
+      isClosed: try ChecksummedBytes.decode(bytes, context: context(container, environment)) {
+        (reader) throws(ByteFormatError) in try reader.bool()
+      })
+  }
+
+  private static func context(_ container: String, _ environment: CloudEnvironment) -> [UInt8] {
+    ChecksummedBytes.context(container, environment.rawValue, "")
+  }
+}
+
+extension DatabaseID {
+  /// The database with these columns; the owner is empty if there is none.
+  init(
+    container: String, environment: String, scope: Int64, owner: String
+  ) throws(ByteFormatError) {
+    guard let scope = UInt8(exactly: scope).flatMap(DatabaseScope.init(rawValue:)) else {
+      throw ByteFormatError(offset: 0, reason: "the kind of a database is unknown")
+    }
+    let type = try RecordTypeID(container: container, environment: environment, name: "")
+    self.init(
+      container: container, environment: type.environment, scope: scope,
+      owner: owner.isEmpty ? nil : UserID(owner))
+  }
+}
+
+extension RecordTypeID {
+  /// The record type with these columns.
+  init(container: String, environment: String, name: String) throws(ByteFormatError) {
+    guard let environment = CloudEnvironment(rawValue: environment) else {
+      throw ByteFormatError(offset: 0, reason: "the kind of a database is unknown")
+    }
+    self.init(container: container, environment: environment, name: name)
+  }
+}
+
 extension ByteReader {
   /// A count of bytes that are not in the data.
   fileprivate mutating func size() throws(ByteFormatError) -> Int {

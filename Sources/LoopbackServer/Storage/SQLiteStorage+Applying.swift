@@ -30,12 +30,12 @@ extension SQLiteStorage {
     case .putSubscription(let subscription, let database):
       let number = try makeNumber(of: database)
       let name = subscription.id.rawValue
-      let context = ChecksummedBytes.context(name, numbers: UInt64(bitPattern: number))
+      let context = SQLiteStorage.subscriptionContext(name, number)
       try connection.run(
         "INSERT OR REPLACE INTO subscriptions (database, name, body) VALUES (?, ?, ?)",
         [
           .integer(number), .text(name),
-          .blob(ChecksummedBytes.encode(context: context) { $0.write(subscription) }),
+          .blob(SubscriptionBody.close(subscription, context: context)),
         ])
     case .removeSubscription(let id, let database):
       guard let number = try number(of: database) else { return }
@@ -143,14 +143,7 @@ extension SQLiteStorage {
     let owner: [SQLValue] = [.text(receipt.key.user.rawValue), .text(receipt.key.device)]
     try connection.run(
       "INSERT OR REPLACE INTO receipts (user, device, request, body) VALUES (?, ?, ?, ?)",
-      owner + [
-        .text(receipt.key.requestID),
-        .blob(
-          ChecksummedBytes.encode { writer in
-            writer.write(receipt.reply)
-            if let digest = receipt.digest { writer.write(digest) }
-          }),
-      ])
+      owner + [.text(receipt.key.requestID), .blob(ReceiptBody.close(receipt))])
     try connection.run(
       """
       DELETE FROM receipts WHERE user = ?1 AND device = ?2 AND number <= (

@@ -11,56 +11,44 @@ extension SQLiteStorage {
   static let fileCacheSize = -4 * 1024
 
   func assetContent(_ checksum: String, in range: Range<Int>) throws -> [UInt8]? {
-    try translating {
-      var content: [UInt8] = []
-      var number = range.lowerBound / SQLiteStorage.chunkBytes
-      while range.lowerBound + content.count < range.upperBound || number == 0,
-        let chunk = try chunk(Int64(number), of: checksum)
-      {
-        let start = number * SQLiteStorage.chunkBytes
-        let part = range.clamped(to: start..<start + chunk.count)
-        if part.count == chunk.count, content.isEmpty {
-          content = chunk
-        } else {
-          content += chunk[part.lowerBound - start..<part.upperBound - start]
-        }
-        guard chunk.count == SQLiteStorage.chunkBytes else { return content }
-        number += 1
+    var content: [UInt8] = []
+    var number = range.lowerBound / SQLiteStorage.chunkBytes
+    while range.lowerBound + content.count < range.upperBound || number == 0,
+      let chunk = try chunk(Int64(number), of: checksum)
+    {
+      let start = number * SQLiteStorage.chunkBytes
+      let part = range.clamped(to: start..<start + chunk.count)
+      if part.count == chunk.count, content.isEmpty {
+        content = chunk
+      } else {
+        content += chunk[part.lowerBound - start..<part.upperBound - start]
       }
-      return try content.isEmpty && chunk(0, of: checksum) == nil ? nil : content
+      guard chunk.count == SQLiteStorage.chunkBytes else { return content }
+      number += 1
     }
+    return try content.isEmpty && chunk(0, of: checksum) == nil ? nil : content
   }
 
   private func chunk(_ number: Int64, of checksum: String) throws -> [UInt8]? {
-    try connectionForFiles().first(
-      "SELECT body FROM file_chunks WHERE checksum = ? AND number = ?",
-      [.text(checksum), .integer(number)]
-    ) { row in
-      try ChecksummedBytes.decode(
-        try row.blob(0), context: SQLiteStorage.chunkContext(checksum, number)
-      ) { (reader) throws(ByteFormatError) in Array(try reader.raw(reader.remaining)) }
+    try translating {
+      try connectionForFiles().first(
+        "SELECT body FROM file_chunks WHERE checksum = ? AND number = ?",
+        [.text(checksum), .integer(number)]
+      ) { try ChunkBody.open(try $0.blob(0), number, of: checksum) }
     }
   }
 
-  private static func chunkContext(_ checksum: String, _ number: Int64) -> [UInt8] {
-    ChecksummedBytes.context(checksum, numbers: UInt64(bitPattern: number))
-  }
-
   func upload(_ receipt: String) throws -> UploadRow? {
-    try translating {
-      try connection.first("SELECT body FROM uploads WHERE receipt = ?", [.text(receipt)]) {
-        try UploadBody.open(try $0.blob(0), receipt: receipt)
-      }
+    try first("SELECT body FROM uploads WHERE receipt = ?", [.text(receipt)]) {
+      try UploadBody.open(try $0.blob(0), receipt: receipt)
     }
   }
 
   func uploads(through time: Timestamp, limit: Int) throws -> [String] {
-    try translating {
-      try connection.rows(
-        "SELECT receipt FROM uploads WHERE time <= ? ORDER BY time, receipt LIMIT ?",
-        [.integer(sortable(time)), .integer(Int64(max(0, limit)))]
-      ) { try $0.text(0) }
-    }
+    try rows(
+      "SELECT receipt FROM uploads WHERE time <= ? ORDER BY time, receipt LIMIT ?",
+      [.integer(sortable(time)), .integer(Int64(max(0, limit)))]
+    ) { try $0.text(0) }
   }
 
   func put(_ row: UploadRow, _ content: AssetContent) throws {
@@ -84,12 +72,12 @@ extension SQLiteStorage {
     }
     var number: Int64 = 0
     try content.forEachPart { part in
-      let body = ChecksummedBytes.encode(
-        context: SQLiteStorage.chunkContext(row.checksum, number), capacity: part.count + 4
-      ) { $0.write(raw: part) }
       try connection.run(
         "INSERT INTO file_chunks (checksum, number, body) VALUES (?, ?, ?)",
-        [.text(row.checksum), .integer(number), .blob(body)])
+        [
+          .text(row.checksum), .integer(number),
+          .blob(ChunkBody.close(part, number, of: row.checksum)),
+        ])
       number += 1
     }
   }
@@ -104,7 +92,7 @@ extension SQLiteStorage {
     let before =
       isNew
       ? []
-      : try connection.rows(
+      : try rows(
         "SELECT checksum FROM file_uses WHERE zone = ? AND holder = ?", owner
       ) { try $0.text(0) }
     for checksum in after where !before.contains(checksum) {

@@ -47,7 +47,7 @@ extension SQLiteStorage {
     // A file that may not be written may have no tables of indexes.
     let hasIndexes = try connection.isReadOnly ? ServerFile.hasIndexes(connection) : true
     guard hasIndexes else { return found }
-    let rows = try connection.rows("SELECT zone, id, type, field, through FROM field_indexes") {
+    let rows = try rows("SELECT zone, id, type, field, through FROM field_indexes") {
       (
         try $0.integer(0),
         FieldIndexRow(
@@ -72,24 +72,22 @@ extension SQLiteStorage {
   }
 
   func prepareIndex(_ index: FieldIndexID, limit: Int) throws -> FieldIndexState {
-    try translating {
-      if let row = try indexRow(index), row.isComplete { return .ready }
-      guard !connection.isReadOnly, !isFull,
-        let zone = try number(of: index.zone, in: index.database)
-      else { return .unavailable }
-      return try transaction {
-        if try indexRow(index) == nil {
-          guard try hasManyRecords(ofType: index.type, zone: zone) else { return .unavailable }
-          try addIndex(index, zone: zone)
-        }
-        guard let row = try indexRow(index) else { return .unavailable }
-        return try extend(row, zone: zone, limit: limit) ? .ready : .incomplete
+    if let row = try indexRow(index), row.isComplete { return .ready }
+    guard !connection.isReadOnly, !isFull,
+      let zone = try number(of: index.zone, in: index.database)
+    else { return .unavailable }
+    return try transaction {
+      if try indexRow(index) == nil {
+        guard try hasManyRecords(ofType: index.type, zone: zone) else { return .unavailable }
+        try addIndex(index, zone: zone)
       }
+      guard let row = try indexRow(index) else { return .unavailable }
+      return try extend(row, zone: zone, limit: limit) ? .ready : .incomplete
     }
   }
 
   private func hasManyRecords(ofType type: String, zone: Int64) throws -> Bool {
-    let count = try connection.first(
+    let count = try first(
       """
       SELECT count(*) FROM (
         SELECT 1 FROM records WHERE zone = ? AND type = ? AND is_live = 1 LIMIT ?)
@@ -117,7 +115,7 @@ extension SQLiteStorage {
     while let through = row.through, count < SQLiteStorage.recordsAtOnce,
       bytes < SQLiteStorage.bytesAtOnce
     {
-      let found = try connection.rows(
+      let found = try rows(
         """
         SELECT name, changed_at, body, number FROM records
         WHERE zone = ? AND type = ? AND is_live = 1 AND name > ? ORDER BY name LIMIT ?
@@ -186,7 +184,9 @@ extension SQLiteStorage {
   /// - Throws: a damage if the file can't be written.
   func removeIndex(_ index: FieldIndexID) throws {
     guard !connection.isReadOnly, !isFull else {
-      throw ByteFormatError(offset: 0, reason: "an index of a field does not match a record")
+      return try translating {
+        throw ByteFormatError(offset: 0, reason: "an index of a field does not match a record")
+      }
     }
     try transaction {
       guard let row = try indexRow(index), let zone = try number(of: index.zone, in: index.database)

@@ -49,9 +49,9 @@ extension SQLiteStorage {
     let isFirst = known.last == 0
     if isFirst {
       known.reserve(
-        Int(try connection.first("SELECT count(*) FROM records") { try $0.integer(0) } ?? 0))
+        Int(try first("SELECT count(*) FROM records") { try $0.integer(0) } ?? 0))
     }
-    _ = try connection.rows(
+    _ = try rows(
       "SELECT number, zone, name FROM records" + (isFirst ? "" : " WHERE number > ?"),
       isFirst ? [] : [.integer(known.last)]
     ) { row in

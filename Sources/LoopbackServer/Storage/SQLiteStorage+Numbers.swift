@@ -8,7 +8,7 @@ extension SQLiteStorage {
   /// The number of a database; `nil` if it is not in the file.
   func number(of database: DatabaseID) throws -> Int64? {
     if let number = databaseNumbers[database] { return number }
-    let number = try connection.first(
+    let number = try first(
       """
       SELECT id FROM databases
       WHERE container = ? AND environment = ? AND scope = ? AND owner = ?
@@ -31,10 +31,10 @@ extension SQLiteStorage {
 
   /// The number of a zone; `nil` if it is not in the file.
   func number(of zone: ZoneID, in database: DatabaseID) throws -> Int64? {
-    let key = ZoneKey(database: database, zone: zone)
+    let key = InDatabase(zone, database)
     if let number = zoneNumbers[key] { return number }
     guard let databaseNumber = try number(of: database) else { return nil }
-    let number = try connection.first(
+    let number = try first(
       "SELECT id FROM zones WHERE database = ? AND owner = ? AND name = ?",
       [.integer(databaseNumber), .text(zone.owner), .text(zone.name)]
     ) { try $0.integer(0) }
@@ -50,7 +50,7 @@ extension SQLiteStorage {
       "INSERT INTO zones (database, owner, name) VALUES (?, ?, ?)",
       [.integer(databaseNumber), .text(zone.owner), .text(zone.name)])
     let number = connection.lastInsertedRow
-    zoneNumbers[ZoneKey(database: database, zone: zone)] = number
+    zoneNumbers[InDatabase(zone, database)] = number
     return number
   }
 

@@ -7,33 +7,31 @@ extension SQLiteStorage {
   func records(
     ofType type: String, in zone: ZoneID, of database: DatabaseID, after name: String?, limit: Int
   ) throws -> [RecordRow] {
-    try translating {
-      guard let number = try number(of: zone, in: database) else { return [] }
-      var isIndexed = false
-      while !isIndexed { isIndexed = try makeTypeIndex(checking: 1_000) }
-      // No name is empty, so the empty string sorts before all names.
-      return try connection.rows(
-        """
-        SELECT name, changed_at, body FROM records
-        WHERE zone = ? AND type = ? AND is_live = 1 AND name > ? ORDER BY name LIMIT ?
-        """,
-        [
-          .integer(number), .text(type), .text(name ?? ""), .integer(Int64(max(0, limit))),
-        ]
-      ) { row in
-        let found = try recordRow(row, in: zone)
-        guard found.type == type, found.record != nil else {
-          throw ByteFormatError(offset: 0, reason: "a record does not match its columns")
-        }
-        return found
+    guard let number = try number(of: zone, in: database) else { return [] }
+    var isIndexed = false
+    while !isIndexed { isIndexed = try makeTypeIndex(checking: 1_000) }
+    // No name is empty, so the empty string sorts before all names.
+    return try rows(
+      """
+      SELECT name, changed_at, body FROM records
+      WHERE zone = ? AND type = ? AND is_live = 1 AND name > ? ORDER BY name LIMIT ?
+      """,
+      [
+        .integer(number), .text(type), .text(name ?? ""), .integer(Int64(max(0, limit))),
+      ]
+    ) { row in
+      let found = try recordRow(row, in: zone)
+      guard found.type == type, found.record != nil else {
+        throw ByteFormatError(offset: 0, reason: "a record does not match its columns")
       }
+      return found
     }
   }
 
   func prepareRecords(
     ofType type: String, in zone: ZoneID, of database: DatabaseID, limit: Int
   ) throws -> Bool {
-    try translating { try makeTypeIndex(checking: limit) }
+    try makeTypeIndex(checking: limit)
   }
 
   /// Creates the type index if it is missing and all rows were checked; returns whether it exists.
@@ -41,10 +39,10 @@ extension SQLiteStorage {
   /// Checks the next `count` rows first: once the index exists, SQLite detects mismatched columns;
   /// before, nothing does.
   private func makeTypeIndex(checking count: Int) throws -> Bool {
-    let isThere = try connection.first(
+    let isThere = try first(
       "SELECT 1 FROM sqlite_schema WHERE name = 'records_by_type'", [], { _ in true })
     guard isThere == nil else { return true }
-    let numbers = try connection.rows(
+    let numbers = try rows(
       """
       SELECT name, changed_at, body, type, is_live, number FROM records
       WHERE number > ? ORDER BY number LIMIT ?
@@ -60,7 +58,7 @@ extension SQLiteStorage {
       return try row.integer(5)
     }
     guard let last = numbers.last, numbers.count >= count else {
-      try connection.execute(ServerFile.layoutOfTypes)
+      try translating { try connection.execute(ServerFile.layoutOfTypes) }
       return true
     }
     checkedThrough = last
@@ -80,34 +78,23 @@ extension SQLiteStorage {
   private func recordTypes(
     _ container: String, _ environment: CloudEnvironment, _ rest: String, _ values: [SQLValue]
   ) throws -> [RecordTypeRow] {
-    try translating {
-      try connection.rows(
-        "SELECT name, body FROM record_types WHERE container = ? AND environment = ? " + rest,
-        [.text(container), .text(environment.rawValue)] + values
-      ) { row in
-        try RecordTypeBody.open(
-          try row.blob(1),
-          id: RecordTypeID(
-            container: container, environment: environment, name: try row.text(0)))
-      }
+    try rows(
+      "SELECT name, body FROM record_types WHERE container = ? AND environment = ? " + rest,
+      [.text(container), .text(environment.rawValue)] + values
+    ) { row in
+      try RecordTypeBody.open(
+        try row.blob(1),
+        id: RecordTypeID(
+          container: container, environment: environment, name: try row.text(0)))
     }
   }
 
   /// The settings for all types are stored under the empty name, which no type has.
   func schema(of container: String, in environment: CloudEnvironment) throws -> SchemaRow? {
-    try translating {
-      try connection.first(
-        "SELECT body FROM record_types WHERE container = ? AND environment = ? AND name = ''",
-        [.text(container), .text(environment.rawValue)]
-      ) { row in
-        let context = ChecksummedBytes.context(container, environment.rawValue, "")
-        return SchemaRow(
-          container: container, environment: environment,
-          isClosed: try ChecksummedBytes.decode(try row.blob(0), context: context) {
-            (reader) throws(ByteFormatError) in try reader.bool()
-          })
-      }
-    }
+    try first(
+      "SELECT body FROM record_types WHERE container = ? AND environment = ? AND name = ''",
+      [.text(container), .text(environment.rawValue)]
+    ) { try SchemaBody.open(try $0.blob(0), container, environment) }
   }
 
   func put(_ row: RecordTypeRow) throws {
@@ -115,10 +102,7 @@ extension SQLiteStorage {
   }
 
   func put(_ row: SchemaRow) throws {
-    let context = ChecksummedBytes.context(row.container, row.environment.rawValue, "")
-    try putType(
-      RecordTypeID(container: row.container, environment: row.environment, name: ""),
-      ChecksummedBytes.encode(context: context) { $0.write(row.isClosed) })
+    try putType(row.key, SchemaBody.close(row))
   }
 
   private func putType(_ id: RecordTypeID, _ body: [UInt8]) throws {

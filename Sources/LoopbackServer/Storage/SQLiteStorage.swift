@@ -19,7 +19,7 @@ final class SQLiteStorage: CloudStorage {
 
   /// Row numbers of databases and zones looked up in the running transaction.
   var databaseNumbers: [DatabaseID: Int64] = [:]
-  var zoneNumbers: [ZoneKey: Int64] = [:]
+  var zoneNumbers: [InDatabase<ZoneID>: Int64] = [:]
 
   /// The index of record rows; `nil` until it is needed.
   var numbers: RecordNumbers?
@@ -53,12 +53,6 @@ final class SQLiteStorage: CloudStorage {
 
   /// The error that forces a rollback of the running transaction even if its body succeeds.
   private var fault: (any Error)?
-
-  /// A zone of one database.
-  struct ZoneKey: Hashable {
-    var database: DatabaseID
-    var zone: ZoneID
-  }
 
   /// Opens the file at `path`, or creates it if it does not exist; see `open` for its checks.
   ///
@@ -139,7 +133,7 @@ final class SQLiteStorage: CloudStorage {
   /// An error changes nothing: unused pages are used again.
   private func giveBackSpace() {
     let (kept, most) = (SQLiteStorage.keptFreePages, SQLiteStorage.freedPages)
-    let free = try? connection.first("PRAGMA freelist_count") { try $0.integer(0) } ?? 0
+    let free = try? first("PRAGMA freelist_count") { try $0.integer(0) } ?? 0
     guard let free, free > kept else {
       mayHaveFreedSpace = false
       return
@@ -152,7 +146,7 @@ final class SQLiteStorage: CloudStorage {
   /// Gives all unused pages of a file that was emptied back to the disk.
   private func giveBackAllSpace() {
     wasEmptied = false
-    let isOlder = try? connection.first("PRAGMA auto_vacuum") { try $0.integer(0) } == 0
+    let isOlder = try? first("PRAGMA auto_vacuum") { try $0.integer(0) } == 0
     // A file of an older version must be written anew once.
     let sql =
       isOlder == true ? "PRAGMA auto_vacuum = INCREMENTAL; VACUUM" : "PRAGMA incremental_vacuum"
@@ -172,7 +166,21 @@ final class SQLiteStorage: CloudStorage {
 
   /// A number that changes when another connection changes the file.
   func dataVersion() throws -> Int64? {
-    try translating { try connection.first("PRAGMA data_version") { try $0.integer(0) } ?? 0 }
+    try first("PRAGMA data_version") { try $0.integer(0) } ?? 0
+  }
+
+  /// The result of `body` for the first row of a statement; `nil` if there is none.
+  func first<Value>(
+    _ sql: String, _ values: [SQLValue] = [], _ body: (Row) throws -> Value
+  ) throws -> Value? {
+    try translating { try connection.first(sql, values, body) }
+  }
+
+  /// The results of `body` for all rows of a statement.
+  func rows<Value>(
+    _ sql: String, _ values: [SQLValue] = [], _ body: (Row) throws -> Value
+  ) throws -> [Value] {
+    try translating { try connection.rows(sql, values, body) }
   }
 
   /// Runs `body` and converts SQLite errors to `ServerFileError`.

@@ -208,13 +208,7 @@ enum ServerFile {
   private static func keep(secret: StorageSecret, _ connection: Connection) throws {
     try connection.run(
       "INSERT OR IGNORE INTO settings (name, body) VALUES ('secret', ?)",
-      [
-        .blob(
-          ChecksummedBytes.encode {
-            $0.write(fixed: secret.first)
-            $0.write(fixed: secret.second)
-          })
-      ])
+      [.blob(SettingsBody.close(secret))])
   }
 
   /// Replaces the identity and secret of the file.
@@ -227,7 +221,7 @@ enum ServerFile {
   private static func keep(identity: UInt64, _ connection: Connection) throws {
     try connection.run(
       "INSERT INTO settings (name, body) VALUES ('identity', ?)",
-      [.blob(ChecksummedBytes.encode { $0.write(fixed: identity) })])
+      [.blob(SettingsBody.close(identity))])
   }
 
   /// The SQL of a version's tables; a layout never changes, so each is computed once.

@@ -120,17 +120,12 @@ extension ClientRequest {
       guard items.count == count + sent.delete.count else {
         throw .malformed("the number of items is not the number of operations")
       }
-      var saved: [ItemResult<SubscriptionID, Subscription>] = []
-      for (item, subscription) in zip(items, sent.save) {
-        if let error = try notation.error(item) {
-          saved.append(ItemResult(id: subscription.id, .failure(error)))
-        } else {
-          saved.append(
-            ItemResult(id: subscription.id, .success(try notation.subscription(item))))
-        }
-      }
       return .subscriptionsModified(
-        saved: saved,
+        saved: try results(
+          Array(items[..<count]), of: sent.save.map(\.id), notation
+        ) { item, id throws(CloudError) in
+          ItemResult(id: id, .success(try notation.subscription(item)))
+        },
         deleted: try results(
           Array(items[count...]), of: sent.delete, notation
         ) { _, id throws(CloudError) in ItemResult(id: id, .success(Done())) })

@@ -87,14 +87,10 @@ extension Notation {
 
   /// Decodes an identity.
   package func identity(_ json: JSON) throws(CloudError) -> UserIdentity {
-    if let identity = try exact(
-      in: json,
-      { (reader) throws(ByteFormatError) in
-        try reader.userIdentity()
-      })
-    {
-      return identity
+    let found = try exact(in: json) { (reader) throws(ByteFormatError) in
+      try reader.userIdentity()
     }
+    if let found { return found }
     let user = try json.optionalText("userRecordName").map { UserID($0) }
     let names = json["nameComponents"] ?? .null
     return UserIdentity(
@@ -130,46 +126,25 @@ extension Notation {
 
   // MARK: Enumerations
 
-  private static func name(of permission: SharePermission) -> String {
-    switch permission {
-    case .unknown: "UNKNOWN"
-    case .none: "NONE"
-    case .readOnly: "READ_ONLY"
-    case .readWrite: "READ_WRITE"
-    }
+  /// The name of a case, such as `READ_ONLY` of `readOnly`.
+  private static func name(of value: some CaseIterable) -> String {
+    "\(value)".map { $0.isUppercase ? "_\($0)" : $0.uppercased() }.joined()
+  }
+
+  private static func value<Value: CaseIterable>(named name: String) -> Value? {
+    Value.allCases.first { self.name(of: $0) == name }
   }
 
   private static func permission(_ name: String) -> SharePermission {
-    SharePermission.allCases.first { self.name(of: $0) == name } ?? .unknown
-  }
-
-  private static func name(of role: ShareRole) -> String {
-    switch role {
-    case .unknown: "UNKNOWN"
-    case .owner: "OWNER"
-    case .administrator: "ADMINISTRATOR"
-    case .privateUser: "PRIVATE_USER"
-    case .publicUser: "PUBLIC_USER"
-    }
+    value(named: name) ?? .unknown
   }
 
   private static func role(_ name: String) -> ShareRole {
-    if name == "USER" { return .privateUser }
-    return ShareRole.allCases.first { self.name(of: $0) == name } ?? .unknown
-  }
-
-  private static func name(of acceptance: ShareAcceptance) -> String {
-    switch acceptance {
-    case .unknown: "UNKNOWN"
-    case .pending: "PENDING"
-    case .accepted: "ACCEPTED"
-    case .removed: "REMOVED"
-    }
+    name == "USER" ? .privateUser : value(named: name) ?? .unknown
   }
 
   private static func acceptance(_ name: String) -> ShareAcceptance {
-    if name == "INVITED" { return .pending }
-    return ShareAcceptance.allCases.first { self.name(of: $0) == name } ?? .unknown
+    name == "INVITED" ? .pending : value(named: name) ?? .unknown
   }
 
   // MARK: URLs
@@ -214,14 +189,10 @@ extension Notation {
 
   /// The metadata of a share before it is accepted.
   package func metadata(_ json: JSON) throws(CloudError) -> ShareMetadata {
-    if let metadata = try exact(
-      in: json,
-      { (reader) throws(ByteFormatError) in
-        try reader.shareMetadata()
-      })
-    {
-      return metadata
+    let found = try exact(in: json) { (reader) throws(ByteFormatError) in
+      try reader.shareMetadata()
     }
+    if let found { return found }
     let zone = try self.zone(in: json)
     let root = try json.optionalText("rootRecordName").map { RecordID(name: $0, zone: zone) }
     return ShareMetadata(

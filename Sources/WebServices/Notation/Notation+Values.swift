@@ -136,14 +136,10 @@ extension Notation {
   package func field(_ json: JSON, in zone: ZoneID) throws(CloudError) -> Field? {
     guard json.members != nil else { throw .malformed("a field must be an object with a 'value'") }
     let isEncrypted = try json.flag("isEncrypted") ?? false
-    if let value = try exact(
-      in: json,
-      { (reader) throws(ByteFormatError) in
-        try reader.fieldValue()
-      })
-    {
-      return Field(value, isEncrypted: isEncrypted)
+    let found = try exact(in: json) { (reader) throws(ByteFormatError) in
+      try reader.fieldValue()
     }
+    if let found { return Field(found, isEncrypted: isEncrypted) }
     guard let value = json["value"] else { return nil }
     let type = try json.optionalText("type")
     return Field(try self.value(value, type, zone), isEncrypted: isEncrypted)

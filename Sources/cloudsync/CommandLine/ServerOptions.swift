@@ -3,11 +3,9 @@ import Foundation
 import LoopbackHTTP
 
 /// The options with which `serve` and `exec` start a server.
-struct ServerOptions: Hashable {
-  /// The address to listen on.
-  var host = "127.0.0.1"
-  /// The port; 0 for any free port.
-  var port = 0
+struct ServerOptions: Sendable {
+  /// The settings of the web server.
+  var web = LoopbackWebServer.Options()
   /// The server's file; `nil` for a server in memory.
   var file: String?
   /// The archive with which an empty server begins.
@@ -23,18 +21,10 @@ struct ServerOptions: Hashable {
   var accounts: [String] = []
   /// The container to which the tokens are restricted; `nil` for all.
   var container: String?
-  var allowsFaultControl = false
-  var allowedOrigins: [String] = []
-  /// The origin under which clients reach the server; `nil` for the address that they use.
-  var publicURL: String?
-  var allowedHosts: [String] = []
-  var trustedProxies: [String] = []
   /// The file that gets a line for each request; `-` is standard error.
   var requestLog: String?
   /// The faults at the start.
   var faults: FaultProfile?
-  /// The control token; `nil` for a random one.
-  var controlToken: String?
 
   /// The account that is created if none is given and none exists.
   static let defaultAccount = "default"
@@ -52,7 +42,7 @@ struct ServerOptions: Hashable {
       guard let port = UInt16(text) else {
         throw UsageError("\(quoted(text)) is not a port; use 1 to 65535, or 0 for any free port")
       }
-      self.port = Int(port)
+      web.port = Int(port)
     }
     if let data = arguments.value("data"), data != "memory" {
       guard !data.isEmpty else { throw UsageError("--data needs a file, or memory") }
@@ -67,18 +57,18 @@ struct ServerOptions: Hashable {
     accounts = arguments.values("account")
     if accounts.contains("") { throw UsageError("--account needs a name") }
     container = arguments.value("container")
-    allowsFaultControl = arguments.flag("fault-control")
-    allowedOrigins = arguments.values("allow-origin")
-    for origin in allowedOrigins {
+    web.allowsFaultControl = arguments.flag("fault-control")
+    web.allowedOrigins = arguments.values("allow-origin")
+    for origin in web.allowedOrigins {
       guard WebOrigin(origin) != nil else {
         throw UsageError("\(quoted(origin)) is not an origin; write one like http://localhost:3000")
       }
     }
-    if faults != nil, !allowsFaultControl {
+    if faults != nil, !web.allowsFaultControl {
       throw UsageError("--faults needs --fault-control")
     }
     try readNames(&arguments)
-    controlToken = try ServerOptions.controlToken(in: environment)
+    web.controlToken = try ServerOptions.controlToken(in: environment)
   }
 
   /// Parses the options for clients on other machines.
@@ -88,42 +78,30 @@ struct ServerOptions: Hashable {
         throw UsageError(
           "\(quoted(host)) is not an address of this machine; 0.0.0.0 is all of them")
       }
-      self.host = host
+      web.host = host
     }
-    publicURL = arguments.value("public-url")
-    if let publicURL, WebOrigin(publicURL) == nil {
+    web.publicURL = arguments.value("public-url")
+    if let publicURL = web.publicURL, WebOrigin(publicURL) == nil {
       throw UsageError(
         "\(quoted(publicURL)) is not a public URL; write one like https://sync.example.com, "
           + "without a path")
     }
-    allowedHosts = arguments.values("allow-host")
-    for host in allowedHosts where WebOrigin("http://\(host)") == nil {
+    web.allowedHosts = arguments.values("allow-host")
+    for host in web.allowedHosts where WebOrigin("http://\(host)") == nil {
       throw UsageError("\(quoted(host)) is not a host; write one like sync.example.com")
     }
-    trustedProxies = arguments.values("trusted-proxy")
-    for proxy in trustedProxies where AddressRange(proxy) == nil {
+    web.trustedProxies = arguments.values("trusted-proxy")
+    for proxy in web.trustedProxies where AddressRange(proxy) == nil {
       throw UsageError(
         "\(quoted(proxy)) is not a proxy's address; write one like 127.0.0.1 or 10.0.0.0/8")
     }
   }
 
-  /// The settings of the web server.
-  var web: LoopbackWebServer.Options {
-    var options = LoopbackWebServer.Options(
-      port: port, allowsFaultControl: allowsFaultControl, allowedOrigins: allowedOrigins,
-      controlToken: controlToken)
-    options.host = host
-    options.publicURL = publicURL
-    options.allowedHosts = allowedHosts
-    options.trustedProxies = trustedProxies
-    return options
-  }
-
   /// What listening for other machines means, in a sentence; `nil` for the loopback address.
   var warning: String? {
     guard !web.isLoopback else { return nil }
-    return "cloudsync: listening on \(host): every machine that reaches this address can use the "
-      + "server with a token, and sees tokens and data in transit, because this is plain HTTP. "
+    return "cloudsync: listening on \(web.host): every machine that reaches this address can use "
+      + "the server with a token, and sees tokens and data in transit, because this is plain HTTP. "
       + "Put a proxy with TLS in front of it outside of a network that you trust."
   }
 

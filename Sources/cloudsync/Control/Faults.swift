@@ -51,9 +51,9 @@ struct Faults: Sendable {
       let names = [
         "number", "action", "code", "seconds", "retryAfter", "point", "kind", "device", "count",
       ]
-      var table = Table(names.map { Table.Column(title: $0 == "kind" ? "request" : $0) })
+      var table = Table(names.map { .init($0 == "kind" ? "request" : $0) })
       for fault in faults { table.add(names.map { name in value(fault[name]) }) }
-      text += table.text(width: width)
+      text += table.plainText(width: width)
     }
     let held = (answer["heldRequests"]?.array ?? []).count
     if held > 0 { text += "\(count(held, "request")) held; release lets them go on\n" }

@@ -94,13 +94,13 @@ struct Inspect: Sendable {
     var text =
       entries.isEmpty
       ? limit == 0 && subject == .records ? "" : "no \(subject.rawValue)\n"
-      : subject.table(of: entries).text(width: width)
+      : subject.table(of: entries).plainText(width: width)
     if subject == .zones, let gone = answer["deletedZones"]?.array, !gone.isEmpty {
-      var table = Table([.init(title: "deleted zone"), .init(title: "reason")])
+      var table = Table([.init("deleted zone"), .init("reason")])
       for zone in gone {
         table.add([zone["zoneID"]?["zoneName"]?.string ?? "", zone["reason"]?.string ?? ""])
       }
-      text += "\n" + table.text(width: width)
+      text += "\n" + table.plainText(width: width)
     }
     if let total = answer["count"]?.integer, total > entries.count {
       text += "\(entries.count) of \(count(Int(total), "record")); --limit all shows all\n"
@@ -130,7 +130,9 @@ struct Inspect: Sendable {
     for (subject, answer) in [(Subject.accounts, accounts), (.databases, databases)] {
       let entries = answer[subject.rawValue]?.array ?? []
       text += "\n\(count(entries.count, String(subject.rawValue.dropLast())))\n"
-      if !entries.isEmpty { text += subject.table(of: entries).text(width: output.terminal.width) }
+      if !entries.isEmpty {
+        text += subject.table(of: entries).plainText(width: output.terminal.width)
+      }
     }
     if case .server = address {
       let devices = Int(status["devices"]?.integer ?? 0)

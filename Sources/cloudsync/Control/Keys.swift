@@ -48,12 +48,12 @@ struct Keys: Sendable {
       Output.write(answer.indented + "\n")
       return 0
     }
-    var table = Table([.init(title: "key ID"), .init(title: "name", isWhole: false)])
+    var table = Table([.init("key ID"), .init("name", .text)])
     for key in answer["keys"]?.array ?? [] {
       table.add([key["keyID"]?.string ?? "", key["name"]?.string ?? ""])
     }
     let isEmpty = answer["keys"]?.array?.isEmpty ?? true
-    Output.write(isEmpty ? "no keys\n" : table.text(width: output.terminal.width))
+    Output.write(isEmpty ? "no keys\n" : table.plainText(width: output.terminal.width))
     return 0
   }
 }

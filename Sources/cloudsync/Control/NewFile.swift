@@ -39,14 +39,8 @@ final class NewFile {
 
   /// Appends to the file.
   func write(_ bytes: [UInt8]) throws(ToolError) {
-    var left = bytes[...]
-    while !left.isEmpty {
-      let count = left.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { throw ToolError.cannotWrite(path) }
-      left = left.dropFirst(count)
-      byteCount += count
-    }
+    guard Output.put(bytes, descriptor) == 0 else { throw ToolError.cannotWrite(path) }
+    byteCount += bytes.count
   }
 
   /// Moves the file to its final path.

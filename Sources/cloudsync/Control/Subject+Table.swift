@@ -6,34 +6,21 @@ extension Subject {
   /// The entries of a response as a table.
   func table(of entries: [JSON]) -> Table {
     let columns = columns
-    var table = Table(
-      columns.map {
-        Table.Column(
-          title: $0.title, isNumeric: $0.isNumeric, isWhole: !$0.yields, isDetail: $0.isDetail)
-      })
+    var table = Table(columns.map(\.column))
     for entry in entries { table.add(columns.map { $0.text(entry) }) }
     return table
   }
 
   private struct Column {
-    var title: String
-    var isNumeric = false
-    /// Whether the column is shortened.
-    var yields = false
-    /// Whether the column is omitted on a narrow terminal.
-    var isDetail = false
+    var column: Table.Column
     var text: (JSON) -> String
 
-    /// A column with the values at `path`.
+    /// A column with the values at `path`; one that yields is shortened.
     init(
       _ title: String, _ path: String..., isNumeric: Bool = false, yields: Bool = false,
       isDetail: Bool = false
     ) {
-      self.title = title
-      self.yields = yields
-      self.isDetail = isDetail
-      self.isNumeric = isNumeric
-      text = { entry in
+      self.init(title, isNumeric: isNumeric, yields: yields, isDetail: isDetail) { entry in
         path.reduce(Optional(entry)) { $0?[$1] }.map(plainText) ?? ""
       }
     }
@@ -42,10 +29,8 @@ extension Subject {
       _ title: String, isNumeric: Bool = false, yields: Bool = false, isDetail: Bool = false,
       _ text: @escaping (JSON) -> String
     ) {
-      self.title = title
-      self.yields = yields
-      self.isDetail = isDetail
-      self.isNumeric = isNumeric
+      column = Table.Column(
+        title, isNumeric ? .number : yields ? .text : .words, isDetail: isDetail)
       self.text = text
     }
   }

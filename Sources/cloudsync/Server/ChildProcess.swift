@@ -10,7 +10,7 @@ final class ChildProcess: Sendable {
   private let hasEnded = Mutex(false)
 
   /// Starts a command, which is looked up in `PATH`.
-  init(_ command: [String], environment: [String: String]) throws(Tool.Failure) {
+  init(_ command: [String], environment: [String: String]) throws(ToolError) {
     #if canImport(Darwin)
       var attributes: posix_spawnattr_t?
     #else
@@ -37,12 +37,10 @@ final class ChildProcess: Sendable {
       let name = quoted(command.first ?? "")
       switch error {
       case ENOENT:
-        throw Tool.Failure(
-          code: 127, description: "there is no command \(name); check its name and PATH")
+        throw ToolError("there is no command \(name); check its name and PATH", code: 127)
       default:
-        throw Tool.Failure(
-          code: 126,
-          description: "cannot run the command \(name): \(String(cString: strerror(error)))")
+        throw ToolError(
+          "cannot run the command \(name): \(String(cString: strerror(error)))", code: 126)
       }
     }
     self.id = id

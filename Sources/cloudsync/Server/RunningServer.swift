@@ -48,7 +48,7 @@ struct RunningServer: Sendable {
     }
     if options.file != nil { server.watchForForeignChanges() }
     place = ServerData.name(options.file)
-    publicURL = options.publicURL
+    publicURL = options.web.publicURL
     exportFile = options.exportFile
     apiToken = web.apiToken(for: options.container)
     do {

@@ -36,7 +36,7 @@ enum States {
         try StateInspection(path: old, member: member),
         try StateInspection(path: new, member: member))
     } catch {
-      throw Tool.Failure(code: 2, description: error.message)
+      throw ToolError(error.message, code: 2)
     }
     if output.isJSON {
       let text = StateDifference.json(differences)

@@ -22,7 +22,7 @@ struct LoopbackClientTests {
       let (givenUp, giveUp) = AsyncStream<Void>.makeStream()
       (self.arrived, self.givenUp) = (arrived, givenUp)
       server = try HTTPServer(
-        HTTPServerOptions(port: port, idleTime: .seconds(3_600)),
+        HTTPServerOptions(port: port) { $0.idleTime = .seconds(3_600) },
         admission: { _ in .accept(bodyBytes: 1 << 24) },
         handler: { request in
           if request.head.path == "/wait" {

@@ -87,14 +87,7 @@
     /// The statements that store the identity and the secret.
     static func putSettings(identity: UInt64, secret: StorageSecret) -> [PostgreSQLStatement] {
       [
-        ("identity", ChecksummedBytes.encode { $0.write(fixed: identity) }),
-        (
-          "secret",
-          ChecksummedBytes.encode {
-            $0.write(fixed: secret.first)
-            $0.write(fixed: secret.second)
-          }
-        ),
+        ("identity", SettingsBody.close(identity)), ("secret", SettingsBody.close(secret)),
       ].map { name, body in
         PostgreSQLStatement(
           """

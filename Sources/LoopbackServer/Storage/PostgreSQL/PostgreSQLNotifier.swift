@@ -122,12 +122,9 @@
     private static func databases(in payload: String) -> [DatabaseID] {
       payload.split(separator: "\n").dropFirst().compactMap { line in
         let parts = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 4, let environment = CloudEnvironment(rawValue: parts[1]),
-          let scope = UInt8(parts[2]).flatMap(DatabaseScope.init)
-        else { return nil }
-        return DatabaseID(
-          container: parts[0], environment: environment, scope: scope,
-          owner: parts[3].isEmpty ? nil : UserID(parts[3]))
+        guard parts.count == 4, let scope = Int64(parts[2]) else { return nil }
+        return try? DatabaseID(
+          container: parts[0], environment: parts[1], scope: scope, owner: parts[3])
       }
     }
 

@@ -67,7 +67,7 @@
     }
 
     private var zones: [Zone] = []
-    private var numbers: [PostgreSQLRowCache.Key<ZoneID>: Int] = [:]
+    private var numbers: [InDatabase<ZoneID>: Int] = [:]
     /// The zone that was used last, which most calls use again.
     private var latest = 0
 
@@ -77,13 +77,13 @@
       {
         return latest
       }
-      return numbers[PostgreSQLRowCache.Key(zone, database)]
+      return numbers[InDatabase(zone, database)]
     }
 
     private mutating func makeNumber(of zone: ZoneID, in database: DatabaseID) -> Int {
       latest = number(of: zone, in: database) ?? zones.count
       if latest == zones.count {
-        numbers[PostgreSQLRowCache.Key(zone, database)] = latest
+        numbers[InDatabase(zone, database)] = latest
         zones.append(Zone(id: zone, database: database))
       }
       return latest

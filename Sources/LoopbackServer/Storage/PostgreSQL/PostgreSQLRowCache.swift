@@ -7,24 +7,13 @@
   ///
   /// A value that is `nil` says that there is no such row.
   struct PostgreSQLRowCache {
-    /// A row of a database.
-    struct Key<Name: Hashable & Sendable>: Hashable, Sendable {
-      var name: Name
-      var database: DatabaseID
-
-      init(_ name: Name, _ database: DatabaseID) {
-        self.name = name
-        self.database = database
-      }
-    }
-
     var settings: (identity: UInt64, secret: StorageSecret)?
     var accountsByName: [String: AccountRow?] = [:]
     var accountsByUser: [UserID: AccountRow?] = [:]
     var databases: [DatabaseID: DatabaseRow?] = [:]
-    var zones: [Key<ZoneID>: ZoneRow?] = [:]
+    var zones: [InDatabase<ZoneID>: ZoneRow?] = [:]
     var records = PostgreSQLRecordCache()
-    var links: [Key<RecordID>: [RecordLink]] = [:]
+    var links: [InDatabase<RecordID>: [RecordLink]] = [:]
     var subscriptions: [DatabaseID: [Subscription]] = [:]
     var homes: [DatabaseID: [DatabaseID]] = [:]
     var receipts: [ReceiptKey: Receipt?] = [:]
@@ -49,8 +38,8 @@
         accountsByName[row.name] = row
         accountsByUser[row.user] = row
       case .putDatabase(let row): databases[row.id] = row
-      case .putZone(let row, let database): zones[Key(row.id, database)] = row
-      case .removeZone(let zone, let database): zones[Key(zone, database)] = .some(nil)
+      case .putZone(let row, let database): zones[InDatabase(row.id, database)] = row
+      case .removeZone(let zone, let database): zones[InDatabase(zone, database)] = .some(nil)
       case .putRecord(let row, let database):
         records.put(row, in: database)
         links = [:]
@@ -64,8 +53,7 @@
       case .removeReceipts(let user): receipts = receipts.filter { $0.key.user != user }
       case .putRecordType(let row): recordTypes[row.id] = row
       case .putSchema(let row):
-        schemas[
-          RecordTypeID(container: row.container, environment: row.environment, name: "")] = row
+        schemas[row.key] = row
       case .putUpload(let row, _): uploads[row.receipt] = row
       case .removeUpload(let receipt): uploads[receipt] = .some(nil)
       case .removeEverything: self = PostgreSQLRowCache()

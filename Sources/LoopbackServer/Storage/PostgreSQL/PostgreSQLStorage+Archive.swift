@@ -9,11 +9,9 @@
 
     /// The row of a record type.
     public func recordType(_ id: RecordTypeID) throws -> RecordTypeRow? {
-      if let known = rows.recordTypes[id] { return known }
-      let found = try read([Self.recordTypes([id.name], of: id)])[0]
-        .first { try Self.recordType($0, of: id) }
-      keep { $0.recordTypes[id] = .some(found) }
-      return found
+      try cached(\.recordTypes, id) {
+        try read([Self.recordTypes([id.name], of: id)])[0].first { try Self.recordType($0, of: id) }
+      }
     }
 
     /// The statement that finds types of the container and environment of `group` by name.
@@ -38,7 +36,7 @@
     public func recordTypes(
       of container: String, in environment: CloudEnvironment
     ) throws -> [RecordTypeRow] {
-      let group = RecordTypeID(container: container, environment: environment, name: "")
+      let group = RecordTypeID(allOf: container, in: environment)
       return try read(
         """
         SELECT name, body FROM cloudsync.record_types
@@ -51,21 +49,14 @@
     public func schema(
       of container: String, in environment: CloudEnvironment
     ) throws -> SchemaRow? {
-      let key = RecordTypeID(container: container, environment: environment, name: "")
-      if let known = rows.schemas[key] { return known }
-      let found = try read([Self.recordTypes([""], of: key)])[0]
-        .first { try Self.schema($0, of: key) }
-      keep { $0.schemas[key] = .some(found) }
-      return found
+      let key = RecordTypeID(allOf: container, in: environment)
+      return try cached(\.schemas, key) {
+        try read([Self.recordTypes([""], of: key)])[0].first { try Self.schema($0, of: key) }
+      }
     }
 
     static func schema(_ row: PostgreSQLRows.Row, of key: RecordTypeID) throws -> SchemaRow {
-      let context = ChecksummedBytes.context(key.container, key.environment.rawValue, "")
-      return SchemaRow(
-        container: key.container, environment: key.environment,
-        isClosed: try ChecksummedBytes.decode(try row.bytes(1), context: context) {
-          (reader) throws(ByteFormatError) in try reader.bool()
-        })
+      try SchemaBody.open(try row.bytes(1), key.container, key.environment)
     }
 
     /// The index on types is part of the layout, so there is nothing to prepare.
@@ -150,7 +141,9 @@
         """, []
       ).map { row in
         try RecordTypeBody.open(
-          try row.bytes(3), id: try Self.typeID(row, name: try row.text(2)))
+          try row.bytes(3),
+          id: RecordTypeID(
+            container: row.text(0), environment: row.text(1), name: row.text(2)))
       }
     }
 
@@ -159,22 +152,9 @@
       try read(
         "SELECT container, body, environment FROM cloudsync.record_types WHERE name = ''", []
       ).map { row in
-        guard let environment = CloudEnvironment(rawValue: try row.text(2)) else {
-          throw ByteFormatError(offset: 0, reason: "the kind of a database is unknown")
-        }
-        return try Self.schema(
-          row,
-          of: RecordTypeID(container: try row.text(0), environment: environment, name: ""))
+        try Self.schema(
+          row, of: RecordTypeID(container: row.text(0), environment: row.text(2), name: ""))
       }
-    }
-
-    private static func typeID(
-      _ row: PostgreSQLRows.Row, name: String
-    ) throws -> RecordTypeID {
-      guard let environment = CloudEnvironment(rawValue: try row.text(1)) else {
-        throw ByteFormatError(offset: 0, reason: "the kind of a database is unknown")
-      }
-      return RecordTypeID(container: try row.text(0), environment: environment, name: name)
     }
 
     /// The checksums of all files.

@@ -29,9 +29,7 @@
       guard found[0].count > 0 else { return nil }
       var content: [UInt8] = []
       for (number, body) in try found[1].map({ (try $0.integer(0), try $0.bytes(1)) }) {
-        let chunk = try ChecksummedBytes.decode(
-          body, context: Self.chunkContext(checksum, number)
-        ) { (reader) throws(ByteFormatError) in Array(try reader.raw(reader.remaining)) }
+        let chunk = try ChunkBody.open(body, number, of: checksum)
         let start = Int(number) * Self.chunkBytes
         let part = range.clamped(to: start..<start + chunk.count)
         content += chunk[part.lowerBound - start..<part.upperBound - start]
@@ -39,16 +37,9 @@
       return content
     }
 
-    private static func chunkContext(_ checksum: String, _ number: Int64) -> [UInt8] {
-      ChecksummedBytes.context(checksum, numbers: UInt64(bitPattern: number))
-    }
-
     /// The upload with a receipt; a writing transaction locks it against removal, with its file.
     public func upload(_ receipt: String) throws -> UploadRow? {
-      if let known = rows.uploads[receipt] { return known }
-      let found = try read([uploads([receipt])])[0].first(Self.upload)
-      keep { $0.uploads[receipt] = .some(found) }
-      return found
+      try cached(\.uploads, receipt) { try read([uploads([receipt])])[0].first(Self.upload) }
     }
 
     func uploads(_ receipts: [String]) -> PostgreSQLStatement {
@@ -91,9 +82,7 @@
         guard inserted[1].count == 0 else { continue }
         var number: Int64 = 0
         try content.forEachPart { part in
-          let body = ChecksummedBytes.encode(
-            context: Self.chunkContext(row.checksum, number), capacity: part.count + 4
-          ) { $0.write(raw: part) }
+          let body = ChunkBody.close(part, number, of: row.checksum)
           _ = try runNow([
             PostgreSQLStatement(
               "INSERT INTO cloudsync.file_chunks (checksum, number, body) VALUES ($1, $2, $3)",

@@ -160,9 +160,7 @@
       mutating func addSubscriptions(_ plan: ReadPlan, _ rows: PostgreSQLRowCache) {
         for database in plan.subscriptions where rows.subscriptions[database] == nil {
           add(PostgreSQLStorage.subscriptions(in: database)) { found, rows in
-            rows.subscriptions[database] = try found.map {
-              try PostgreSQLStorage.subscription($0, in: database)
-            }
+            rows.subscriptions[database] = try found.map(PostgreSQLStorage.subscription)
           }
         }
         guard var group = plan.subscriptionHomes else { return }
@@ -174,8 +172,8 @@
 
       mutating func addTypes(_ plan: ReadPlan, _ rows: PostgreSQLRowCache) {
         let types = plan.recordTypes.filter { rows.recordTypes[$0] == nil }
-        let groups = Dictionary(grouping: types) { type in
-          RecordTypeID(container: type.container, environment: type.environment, name: "")
+        let groups = Dictionary(grouping: types) {
+          RecordTypeID(allOf: $0.container, in: $0.environment)
         }
         for (group, types) in groups {
           add(PostgreSQLStorage.recordTypes(types.map(\.name) + [""], of: group)) { found, rows in

@@ -30,32 +30,23 @@
       guard let identity = bodies["identity"], let secret = bodies["secret"] else {
         throw ByteFormatError(offset: 0, reason: "it has no identity or secret")
       }
-      return (
-        try ChecksummedBytes.decode(identity) { (reader) throws(ByteFormatError) in
-          try reader.fixed64()
-        },
-        try ChecksummedBytes.decode(secret) { (reader) throws(ByteFormatError) in
-          StorageSecret(first: try reader.fixed64(), second: try reader.fixed64())
-        }
-      )
+      return (try SettingsBody.identity(identity), try SettingsBody.secret(secret))
     }
 
     // MARK: Accounts
 
     /// The account with a name.
     public func account(named name: String) throws -> AccountRow? {
-      if let known = rows.accountsByName[name] { return known }
-      let row = try accounts("WHERE name = $1", [.text(name)]).first
-      keep { $0.accountsByName[name] = .some(row) }
-      return row
+      try cached(\.accountsByName, name) {
+        try accounts("WHERE name = $1", [.text(name)]).first
+      }
     }
 
     /// The account of a user.
     public func account(_ user: UserID) throws -> AccountRow? {
-      if let known = rows.accountsByUser[user] { return known }
-      let row = try accounts("WHERE user_name = $1", [.text(user.rawValue)]).first
-      keep { $0.accountsByUser[user] = .some(row) }
-      return row
+      try cached(\.accountsByUser, user) {
+        try accounts("WHERE user_name = $1", [.text(user.rawValue)]).first
+      }
     }
 
     /// All accounts, by name.
@@ -84,28 +75,24 @@
 
     /// The rows of the public databases and of those of accounts, in one round trip.
     public func databases(ofAccounts names: [String]) throws -> [DatabaseRow] {
-      try fetch([
-        PostgreSQLStatement(
-          """
-          SELECT body, container, environment, scope, owner FROM cloudsync.databases
-          WHERE body IS NOT NULL AND owner = ANY(ARRAY(
-            SELECT '' UNION ALL
-            SELECT found.user_name FROM unnest($1::text[]) AS wanted (name) CROSS JOIN LATERAL (
-              SELECT user_name FROM cloudsync.accounts
-              WHERE name = wanted.name COLLATE "C" OFFSET 0) AS found))
-          """, [.texts(names)])
-      ])[0].map { try DatabaseBody.open(try $0.bytes(0), id: try Self.databaseID($0, from: 1)) }
+      try fetch(
+        """
+        SELECT body, container, environment, scope, owner FROM cloudsync.databases
+        WHERE body IS NOT NULL AND owner = ANY(ARRAY(
+          SELECT '' UNION ALL
+          SELECT found.user_name FROM unnest($1::text[]) AS wanted (name) CROSS JOIN LATERAL (
+            SELECT user_name FROM cloudsync.accounts
+            WHERE name = wanted.name COLLATE "C" OFFSET 0) AS found))
+        """, [.texts(names)]
+      ).map { try DatabaseBody.open(try $0.bytes(0), id: try Self.databaseID($0, from: 1)) }
     }
 
     /// The row of a database, which a writing transaction locks.
     public func database(_ id: DatabaseID) throws -> DatabaseRow? {
-      if let known = rows.databases[id] { return known }
-      try noteLock(id)
-      let found = try read(lockOrRead(id))
-      guard let last = found.last else { return nil }
-      let row = try Self.database(id, last)
-      keep { $0.databases[id] = .some(row) }
-      return row
+      try cached(\.databases, id) {
+        try noteLock(id)
+        return try read(lockOrRead(id)).last.flatMap { try Self.database(id, $0) }
+      }
     }
 
     /// The statements that return the body of a database's row, locked in a writing transaction.
@@ -135,27 +122,19 @@
     }
 
     static func databaseID(_ row: PostgreSQLRows.Row, from column: Int32) throws -> DatabaseID {
-      guard
-        let scope = UInt8(exactly: try row.integer(column + 2)).flatMap(
-          DatabaseScope.init(rawValue:)),
-        let environment = CloudEnvironment(rawValue: try row.text(column + 1))
-      else { throw ByteFormatError(offset: 0, reason: "the kind of a database is unknown") }
-      let owner = try row.text(column + 3)
-      return DatabaseID(
-        container: try row.text(column), environment: environment, scope: scope,
-        owner: owner.isEmpty ? nil : UserID(owner))
+      try DatabaseID(
+        container: row.text(column), environment: row.text(column + 1),
+        scope: row.integer(column + 2), owner: row.text(column + 3))
     }
 
     /// The row of a zone.
     public func zone(_ zone: ZoneID, in database: DatabaseID) throws -> ZoneRow? {
-      let key = PostgreSQLRowCache.Key(zone, database)
       noteRead(database)
-      if let known = rows.zones[key] { return known }
-      let row = try zones(
-        in: database, "AND owner = $2 AND name = $3", [.text(zone.owner), .text(zone.name)]
-      ).first
-      keep { $0.zones[key] = .some(row) }
-      return row
+      return try cached(\.zones, InDatabase(zone, database)) {
+        try zones(
+          in: database, "AND owner = $2 AND name = $3", [.text(zone.owner), .text(zone.name)]
+        ).first
+      }
     }
 
     /// All zones, by name.
@@ -258,13 +237,11 @@
 
     /// The references to a record.
     public func links(to target: RecordID, in database: DatabaseID) throws -> [RecordLink] {
-      let key = PostgreSQLRowCache.Key(target, database)
       noteRead(database)
-      if let known = rows.links[key] { return known }
-      let links = try read([Self.links(to: [target.name], in: target.zone, of: database)])[0]
-        .map { try Self.link($0).link }
-      keep { $0.links[key] = links }
-      return links
+      return try cached(\.links, InDatabase(target, database)) {
+        try read([Self.links(to: [target.name], in: target.zone, of: database)])[0]
+          .map { try Self.link($0).link }
+      }
     }
 
     /// The statement that finds the references to records of a zone.
@@ -303,11 +280,9 @@
     /// All subscriptions, by name.
     public func subscriptions(in database: DatabaseID) throws -> [Subscription] {
       noteRead(database)
-      if let known = rows.subscriptions[database] { return known }
-      let found = try read([Self.subscriptions(in: database)])[0]
-        .map { try Self.subscription($0, in: database) }
-      keep { $0.subscriptions[database] = found }
-      return found
+      return try cached(\.subscriptions, database) {
+        try read([Self.subscriptions(in: database)])[0].map(Self.subscription)
+      }
     }
 
     static func subscriptions(in database: DatabaseID) -> PostgreSQLStatement {
@@ -316,22 +291,18 @@
         [.uuid(database.key)])
     }
 
-    static func subscription(
-      _ row: PostgreSQLRows.Row, in database: DatabaseID
-    ) throws -> Subscription {
-      try ChecksummedBytes.decode(
-        try row.bytes(1), context: ChecksummedBytes.context(try row.text(0))
-      ) { (reader) throws(ByteFormatError) in try reader.subscription() }
+    static func subscription(_ row: PostgreSQLRows.Row) throws -> Subscription {
+      try SubscriptionBody.open(
+        try row.bytes(1), context: ChecksummedBytes.context(try row.text(0)))
     }
 
     /// The databases like this one that hold subscriptions, by owner.
     public func subscriptionHomes(of database: DatabaseID) throws -> [DatabaseID] {
       var group = database
       group.owner = nil
-      if let known = rows.homes[group] { return known }
-      let found = try read([Self.homes(of: group)])[0].map { try Self.home($0, like: group) }
-      keep { $0.homes[group] = found }
-      return found
+      return try cached(\.homes, group) {
+        try read([Self.homes(of: group)])[0].map { try Self.home($0, like: group) }
+      }
     }
 
     static func homes(of group: DatabaseID) -> PostgreSQLStatement {
@@ -373,11 +344,7 @@
     }
 
     static func receipt(_ row: PostgreSQLRows.Row, _ key: ReceiptKey) throws -> Receipt {
-      try ChecksummedBytes.decode(try row.bytes(0)) { (reader) throws(ByteFormatError) in
-        let reply = try reader.reply()
-        return Receipt(
-          key: key, reply: reply, digest: reader.isAtEnd ? nil : try reader.byteArray())
-      }
+      try ReceiptBody.open(try row.bytes(0), key: key)
     }
   }
 #endif

@@ -11,15 +11,14 @@
     /// commit waits for the disk or a standby, and a crash of the database empties it.
     public func countRequest(of caller: String, window: Double) throws -> CountedRequest? {
       let length = Int64(max(0, min(window, 1e9)) * 1e6)
-      let counted = try fetch([
-        PostgreSQLStatement(
-          Self.counting, [.uuid(PostgreSQLLayout.key(of: Array(caller.utf8))), .integer(length)])
-      ])[0].first { (number: try $0.integer(0), end: try $0.integer(1), now: try $0.integer(2)) }
+      let counted = try fetch(
+        Self.counting, [.uuid(PostgreSQLLayout.key(of: Array(caller.utf8))), .integer(length)]
+      ).first { (number: try $0.integer(0), end: try $0.integer(1), now: try $0.integer(2)) }
       guard let counted else {
         throw PostgreSQLError(state: "XX001", "a request was not counted")
       }
       if counted.number == 1 {
-        _ = try fetch([PostgreSQLStatement(Self.removalOfWindows, [.integer(counted.now)])])
+        _ = try fetch(Self.removalOfWindows, [.integer(counted.now)])
       }
       return CountedRequest(
         number: Int(counted.number), remaining: Double(counted.end - counted.now) / 1e6)
@@ -47,10 +46,8 @@
 
     /// The bytes of the one row for them.
     public func sharedState() throws -> [UInt8]? {
-      try fetch([
-        PostgreSQLStatement(
-          "SELECT body FROM cloudsync.shared_state WHERE number = $1", [.integer(1)])
-      ])[0].first { try $0.bytes(0) } ?? []
+      try fetch("SELECT body FROM cloudsync.shared_state WHERE number = $1", [.integer(1)])
+        .first { try $0.bytes(0) } ?? []
     }
 
     /// Changes the row under its lock; bytes that stay the same are not written.
@@ -73,11 +70,9 @@
         // If the connection is lost at the commit, the transaction is not run again: it may have
         // used up a count.
         noteChange()
-        _ = try fetch([
-          PostgreSQLStatement(
-            "UPDATE cloudsync.shared_state SET body = $2 WHERE number = $1",
-            [.integer(1), .bytes(bytes)])
-        ])
+        _ = try fetch(
+          "UPDATE cloudsync.shared_state SET body = $2 WHERE number = $1",
+          [.integer(1), .bytes(bytes)])
       }
     }
   }

@@ -84,7 +84,7 @@
       let send: (PostgreSQLStatement) throws -> Void
       var mayFreeFiles = false
       private var databases: Set<DatabaseID> = []
-      private var zones: Set<PostgreSQLRowCache.Key<ZoneID>> = []
+      private var zones: Set<InDatabase<ZoneID>> = []
       private var records: RecordWrites?
       /// The maximum number of records in the next statement.
       ///
@@ -103,7 +103,7 @@
 
       private mutating func name(_ zone: ZoneID, in database: DatabaseID) throws {
         try name(database)
-        guard zones.insert(PostgreSQLRowCache.Key(zone, database)).inserted else { return }
+        guard zones.insert(InDatabase(zone, database)).inserted else { return }
         try send(PostgreSQLStorage.naming(zone, in: database))
       }
 
@@ -172,7 +172,6 @@
       _ subscription: Subscription, in database: DatabaseID
     ) -> PostgreSQLStatement {
       let name = subscription.id.rawValue
-      let context = ChecksummedBytes.context(name)
       return PostgreSQLStatement(
         """
         INSERT INTO cloudsync.subscriptions (database, name, body) VALUES ($1, $2, $3)
@@ -180,16 +179,13 @@
         """,
         [
           .uuid(database.key), .text(name),
-          .bytes(ChecksummedBytes.encode(context: context) { $0.write(subscription) }),
+          .bytes(
+            SubscriptionBody.close(subscription, context: ChecksummedBytes.context(name))),
         ])
     }
 
     private static func put(_ receipt: Receipt, keeping: Int) -> [PostgreSQLStatement] {
-      let body = ChecksummedBytes.encode { writer in
-        writer.write(receipt.reply)
-        if let digest = receipt.digest { writer.write(digest) }
-      }
-      return [
+      [
         PostgreSQLStatement(
           """
           INSERT INTO cloudsync.receipts (user_name, device, request, sender, body)
@@ -198,7 +194,8 @@
           """,
           [
             .text(receipt.key.user.rawValue), .text(receipt.key.device),
-            .text(receipt.key.requestID), .uuid(receipt.key.sender), .bytes(body),
+            .text(receipt.key.requestID), .uuid(receipt.key.sender),
+            .bytes(ReceiptBody.close(receipt)),
           ]),
         PostgreSQLStatement(
           """
@@ -214,10 +211,7 @@
     }
 
     private static func put(_ row: SchemaRow) -> PostgreSQLStatement {
-      let context = ChecksummedBytes.context(row.container, row.environment.rawValue, "")
-      return putType(
-        RecordTypeID(container: row.container, environment: row.environment, name: ""),
-        ChecksummedBytes.encode(context: context) { $0.write(row.isClosed) })
+      putType(row.key, SchemaBody.close(row))
     }
 
     private static func putType(_ id: RecordTypeID, _ body: [UInt8]) -> PostgreSQLStatement {

@@ -334,10 +334,9 @@
           _ = try fetch([Self.insertion(of: row)])
           continue
         }
-        let stored = try fetch([
-          PostgreSQLStatement(
-            "SELECT body FROM cloudsync.accounts WHERE name = $1 FOR UPDATE", [.text(row.name)])
-        ])[0].first { try $0.bytes(0) }
+        let stored = try fetch(
+          "SELECT body FROM cloudsync.accounts WHERE name = $1 FOR UPDATE", [.text(row.name)]
+        ).first { try $0.bytes(0) }
         guard stored == AccountBody.close(known) else {
           throw PostgreSQLError(state: "40001", "an account was changed by another server")
         }
@@ -359,6 +358,17 @@
     /// Keeps what was read until the running transaction ends.
     func keep(_ body: (inout PostgreSQLRowCache) throws -> Void) rethrows {
       if running != nil { try body(&rows) }
+    }
+
+    /// The value that the running transaction knows; else that of `read`, which is kept.
+    func cached<Key: Hashable, Value>(
+      _ cache: WritableKeyPath<PostgreSQLRowCache, [Key: Value]>, _ key: Key,
+      _ read: () throws -> Value
+    ) throws -> Value {
+      if let known = rows[keyPath: cache][key] { return known }
+      let value = try read()
+      keep { $0[keyPath: cache][key] = value }
+      return value
     }
 
     /// The row of a record that was read or foreseen, or its absence; `nil` if it is not known.
@@ -421,7 +431,12 @@
       return Array(rows.dropFirst(before.count))
     }
 
-    /// Runs one statement that reads.
+    /// Runs one statement that reads, after all changes so far.
+    func fetch(_ sql: String, _ values: [PostgreSQLValue]) throws -> PostgreSQLRows {
+      try fetch([PostgreSQLStatement(sql, values)])[0]
+    }
+
+    /// Runs one statement that reads and was not foreseen.
     func read(_ sql: String, _ values: [PostgreSQLValue]) throws -> PostgreSQLRows {
       try read([PostgreSQLStatement(sql, values)])[0]
     }

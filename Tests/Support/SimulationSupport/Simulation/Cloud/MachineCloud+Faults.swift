@@ -15,14 +15,7 @@ extension MachineCloud {
       try storage.zone(id, in: database) != nil
     else { return [] }
     oracle.remove(zone, of: account, reason: reason)
-    switch reason {
-    case .deleted:
-      return try machine.deleteZone(id, in: database, now: time, storage: storage)
-    case .purged:
-      return try machine.purgeZone(id, in: database, now: time, storage: storage)
-    case .encryptedDataReset:
-      return try machine.resetEncryptedData(id, in: database, now: time, storage: storage)
-    }
+    return try machine.removeZone(id, for: reason, in: database, now: time, storage: storage)
   }
 
   /// The user deletes records of a zone elsewhere, with a program that keeps nothing.
