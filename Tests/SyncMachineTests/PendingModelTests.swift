@@ -267,11 +267,13 @@ struct PendingModelTests {
       let name = "\(number)" + String(repeating: "x", count: 1_000)
       let change = PendingChange(
         number % 3 == 0 ? .delete : ChangeKind.save, RecordID(name: name, zone: .default))
-      #expect(changes.add(change))
+      let isNew = changes.add(change)
+      #expect(isNew)
       plain.append(change)
       guard plain.count > 100 else { continue }
       let first = plain.removeFirst()
-      #expect(changes.take(first))
+      let isTaken = changes.take(first)
+      #expect(isTaken)
       changes.settle(first.id, returns: false)
       guard number % 250 == 0 else { continue }
       #expect(changes.pending == plain && changes.unsettled == plain)
