@@ -19,7 +19,9 @@ extension IdeaStore {
         // A caller that waits gets the ideas of the new account.
         failure = CKError(.operationCancelled)
         wants.fetches = true
+        // The names may be another account's. A comparison of all names finds what was deleted.
         wants.names = []
+        wants.sweeps = true
         if loop.isRunning { continue }
       } catch {
         failure = (error as? CKError) ?? CKError(.internalError)

@@ -1,10 +1,11 @@
 import CloudProtocol
 import CloudSync
 import Foundation
-import IdeaStore
 import LoopbackServer
 import Records
 import Testing
+
+@testable import IdeaStore
 
 @Suite("Ideas and accounts", .timeLimit(.minutes(10)))
 struct IdeaAccountTests {
@@ -125,5 +126,26 @@ struct IdeaAccountTests {
     phone.device.setAvailability(.available)
     await phone.status(\.isDone)
     await phone.store.stop()
+  }
+
+  @Test("A deletion that a push names is followed though the account may have changed meanwhile")
+  func deletionSurvivesPossibleAccountChange() async throws {
+    let phone = try IdeaDevice(server, "phone")
+    let tablet = try IdeaDevice(server, "tablet")
+    try await phone.begin()
+    try await tablet.begin()
+    let idea = try phone.store.create(title: "a")
+    await tablet.status { _ in tablet.store.idea(idea.id) != nil }
+    await tablet.rest()
+    let queries = RequestScope(kind: .queryRecords, device: "tablet")
+    server.controls.runAfterCommit(next: 1, in: queries) { _ in
+      tablet.store.accountMayHaveChanged()
+    }
+    try phone.store.delete(idea.id)
+    await phone.status(\.isDone)
+    await tablet.rest()
+    #expect(tablet.store.idea(idea.id) == nil)
+    #expect(server.controls.requestCount(in: queries) > 1)
+    for device in [phone, tablet] { await device.store.stop() }
   }
 }

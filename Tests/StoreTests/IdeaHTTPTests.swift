@@ -21,7 +21,9 @@ struct IdeaHTTPTests {
       let store = try IdeaStore(
         directory: folder.url,
         container: CKContainer(
-          identifier: IdeaStore.containerIdentifier, transport: transport), deviceID: name)
+          identifier: IdeaStore.containerIdentifier, transport: transport), deviceID: name,
+        // Containers of other tests post changes of account to the default center.
+        notificationCenter: NotificationCenter())
       self.store = store
       pushes = transport.observeSignals { [weak store] in store?.hear($0) }
     }
