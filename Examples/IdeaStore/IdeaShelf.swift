@@ -122,8 +122,8 @@ struct IdeaShelf: Sendable {
       }
       let isWhole = !record.allKeys().isEmpty
       guard !isWhole || (try? Idea(reading: record)) != nil else { continue }
-      // Older versions kept no fields; without its tag the record is fetched again.
-      row.tag = nil
+      // Older versions kept no fields; a tag that no record has lets it be fetched again.
+      row.tag = isWhole ? nil : ""
       put(row)
       if isWhole { _ = take(record, at: moment) }
     }

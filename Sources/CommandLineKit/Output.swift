@@ -130,6 +130,8 @@ package struct Output: Sendable {
       let count = left.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
       if count > 0 {
         left = left.dropFirst(count)
+      } else if count == 0 {
+        return EIO
       } else if errno == EAGAIN {
         // Another process that shares the terminal made it non-blocking.
         var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)

@@ -75,7 +75,7 @@ extension SyncedStore {
       settle(&state)
     case .sentRecordZoneChanges(let sent):
       for record in sent.savedRecords {
-        state.run?.readZones[record.recordID.zoneID]?.insert(record.recordID)
+        state.run?.readZones[record.recordID.zoneID]?.records.insert(record.recordID)
       }
       state.table.take(sent)
       settle(&state)
@@ -85,12 +85,10 @@ extension SyncedStore {
       let isFirst = state.run?.firstFetch?.begun.insert(fetch.zoneID).inserted == true
       // An interrupted read goes on where it ended.
       guard fetch.readsWholeZone || isFirst else { break }
-      state.run?.readZones[fetch.zoneID] = state.table.hasRecords(in: fetch.zoneID) ? [] : nil
+      let hasRecords = state.table.hasRecords(in: fetch.zoneID)
+      state.run?.readZones[fetch.zoneID] = hasRecords ? ZoneRead() : nil
     case .didFetchRecordZoneChanges(let fetch):
-      guard fetch.error == nil, let records = state.run?.readZones.removeValue(forKey: fetch.zoneID)
-      else { break }
-      state.table.takeZone(fetch.zoneID, has: records)
-      settle(&state)
+      if fetch.error == nil { state.run?.readZones[fetch.zoneID]?.hasEnded = true }
     @unknown default: break
     }
   }
@@ -100,18 +98,23 @@ extension SyncedStore {
   ) {
     for record in changes.modifications.map(\.record)
     where state.table.accepts(record.recordID.zoneID) {
-      state.run?.readZones[record.recordID.zoneID]?.insert(record.recordID)
+      state.run?.readZones[record.recordID.zoneID]?.records.insert(record.recordID)
       state.table.takeZone(record.recordID.zoneID)
       state.table.take(record)
     }
     for id in changes.deletions.map(\.recordID) where state.table.accepts(id.zoneID) {
-      state.run?.readZones[id.zoneID]?.remove(id)
+      state.run?.readZones[id.zoneID]?.records.remove(id)
       state.table.takeDeletion(id)
     }
   }
 
   private func operationEnded(_ event: CKSyncEngine.Event, _ state: inout State) {
     if !state.isIdle { state.run?.operations -= 1 }
+    let ended = state.run?.readZones.filter(\.value.hasEnded) ?? [:]
+    for (zone, read) in ended.sorted(by: { $0.key.zoneName < $1.key.zoneName }) {
+      state.run?.readZones[zone] = nil
+      state.table.takeZone(zone, has: read.records)
+    }
     settle(&state)
     storeOrNote(&state)
     fetchForZones(&state)

@@ -20,9 +20,8 @@ extension SyncedStore {
     /// The first fetch, if the engine began without a state; `nil` when a fetch is known to be
     /// complete.
     var firstFetch: FirstFetch?
-    /// The records found so far in each zone that is read from its beginning; not of zones without
-    /// records in the store.
-    var readZones: [CKRecordZone.ID: Set<CKRecord.ID>] = [:]
+    /// The zones that are read from their beginning; not those without records in the store.
+    var readZones: [CKRecordZone.ID: ZoneRead] = [:]
     /// The number of fetches and sends that are under way.
     var operations = 0
     var engineState = EngineState()
@@ -31,6 +30,14 @@ extension SyncedStore {
     var fetchTask: Task<Void, Never>?
     /// Follows the fetches and sends of the engine itself.
     var statusTask: Task<Void, Never>?
+  }
+
+  /// A zone that is read from its beginning.
+  struct ZoneRead: Sendable {
+    /// The records found so far.
+    var records: Set<CKRecord.ID> = []
+    /// Whether the read ended; it begins anew in the same fetch if the token expired.
+    var hasEnded = false
   }
 
   /// What is known of the zones before the first complete fetch of an engine without a state.

@@ -195,4 +195,32 @@ struct ZonesTests {
     #expect(try await database.record(for: id)["text"] == "new")
     try await phone.shutDown()
   }
+
+  @Test("A read that begins anew because the token expired is no sign that items were deleted")
+  func expiredTokenEndsNoRead() async throws {
+    var limits = ServerLimits()
+    limits.zoneChangesPage = 2
+    server.controls.setLimits(limits)
+    let (phone, desk) = (try store("phone"), try store("desk"))
+    for number in 1...6 { try phone.save(Note("\(number)", "text")) }
+    try await phone.sync()
+    try await desk.sync()
+    try desk.stop()
+    try desk.save(Note("6", "edited", modified: 1))
+    try desk.start()
+    let pages = RequestScope(kind: .fetchZoneChanges)
+    server.controls.runAfterCommit(next: 1, in: pages) { _ in
+      server.controls.fail(next: .max, with: .networkFailure, in: pages)
+    }
+    await #expect(throws: CKError.self) { try await desk.fetchChanges() }
+    server.controls.clear()
+    try server.controls.expireTokens(container: NoteDevice.container, account: "anna")
+    try server.controls.expireTokens(
+      of: ZoneID(name: NoteDevice.zone.zoneName), container: NoteDevice.container, account: "anna")
+    try await desk.sync()
+    #expect(desk.items(Note.self).map(\.text) == Array(repeating: "text", count: 5) + ["edited"])
+    try await phone.sync()
+    #expect(phone.items(Note.self).map(\.text).sorted().first == "edited")
+    for store in [phone, desk] { try await store.shutDown() }
+  }
 }

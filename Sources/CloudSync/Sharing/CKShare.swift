@@ -97,7 +97,14 @@ public final class CKShare: CKRecord, @unchecked Sendable {
   public var url: URL? { details.url.flatMap { URL(string: $0) } }
 
   /// The participants, the owner first.
-  public var participants: [CKShare.Participant] { change { people, _ in people } }
+  public var participants: [CKShare.Participant] {
+    state.withLock { state in
+      participantObjects.withLock { objects in
+        objects.follow(state.record.sharing?.participants ?? [])
+        return objects.people
+      }
+    }
+  }
 
   /// The owner of the records.
   public var owner: CKShare.Participant {
