@@ -329,6 +329,7 @@ struct GameResultDelegateTests {
         .willFetchRecordZoneChanges(.init(zoneID: ResultRecord.zoneID, startsOver: startsOver)))
       scene.send(.fetchedRecordZoneChanges(.init(modifications: [.init(record: records[0])])))
       scene.send(.didFetchRecordZoneChanges(.init(zoneID: ResultRecord.zoneID)))
+      scene.send(.didFetchChanges(.init(context: .init(reason: .manual))))
       // The third one waits to be sent: the cloud can't show it.
       #expect(scene.store.results.count == (startsOver ? 2 : 3))
     }

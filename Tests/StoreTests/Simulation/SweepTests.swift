@@ -20,6 +20,9 @@ struct SweepTests {
         .willFetchRecordZoneChanges(.init(zoneID: TabBench.zone, startsOver: startsOver)))
       bench.fetched([TabBench.record(testTab(1))])
       bench.hand(.didFetchRecordZoneChanges(.init(zoneID: TabBench.zone)))
+      // Until here the read could begin anew, after its token expired.
+      #expect(bench.tabs.tabs.count == 4)
+      bench.hand(.didFetchChanges(.init(context: .init(reason: .manual))))
       let left = bench.tabs.tabs.map(\.id)
       #expect(left == (startsOver ? [1, 3, 4] : [1, 2, 3, 4]).map(testID))
       #expect(bench.pending == (startsOver ? ["save \(testID(3))"] : []))
