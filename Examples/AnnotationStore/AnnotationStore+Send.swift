@@ -37,8 +37,6 @@ extension AnnotationStore {
     while !rest.isEmpty {
       let next = rest.prefix(state.withLock { $0.batchSize })
       let batch = try offer(next, generation)
-      // What changed meanwhile is done, or is sent in the next round.
-      settled += next.count - batch.count
       var report = SendReport()
       do {
         if !batch.isEmpty {
@@ -52,7 +50,8 @@ extension AnnotationStore {
         try transaction(in: generation) { $0.refuse(batch[0], error) }
       }
       rest = rest.dropFirst(next.count)
-      settled += report.settled
+      // A change that was replaced meanwhile counts as settled; the next round sends the new one.
+      settled += report.settled + next.count - batch.count
       if report.isZoneLost { throw PassError.zoneLost }
       if let failure = report.failure { throw failure }
       if isStorageFull { rest = rest.filter(\.isPurged)[...] }

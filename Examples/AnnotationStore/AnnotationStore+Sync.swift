@@ -110,7 +110,8 @@ extension AnnotationStore {
       state.tables = rest
       state.generation += 1
       state.recovery = nil
-      // In one step, so that a crash does not lose the strategy. A full disk may prevent it.
+      // In one step, so that a crash does not lose the strategy. If the disk is full, the file is
+      // removed instead.
       if (try? state.journal.rewrite(rest.everything, replacingOthers: true)) == nil {
         try state.journal.remove()
       }

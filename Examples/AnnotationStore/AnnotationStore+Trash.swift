@@ -47,7 +47,8 @@ extension AnnotationStore {
     }
   }
 
-  /// Deletes or restores the annotations of a layer as the layer, and no earlier than it.
+  /// Deletes or restores the annotations of a layer like the layer, with a date that is not before
+  /// the layer's.
   private func follow(_ layer: StoredItem, _ tables: inout Tables, if isMeant: (Fields) -> Bool) {
     let (date, isDeleted) = (layer.fields.updatedAt, layer.fields.isDeleted)
     for child in tables.childIDs(of: layer.id) {

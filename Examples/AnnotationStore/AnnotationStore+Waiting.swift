@@ -69,8 +69,8 @@ extension AnnotationStore {
 
   /// Discards the edits of an item, so that it is as on the server; a new item is removed.
   ///
-  /// A new item that was sent without an answer is removed from the server, too; if other items
-  /// hang under it there, it stays in the trash.
+  /// A new item that was sent without an answer is removed from the server, too; if other
+  /// devices added items to it, it stays in the trash.
   /// - Throws: `AnnotationError.notFound`, or `FileError` if it can't be stored.
   public func discardEdits(of id: UUID) throws {
     try transaction { tables in

@@ -140,7 +140,7 @@ public final class AnnotationStore: Sendable {
 
   /// Removes the files that no item refers to.
   ///
-  /// Only between syncs: one in progress sends files, and has fetched some for items to come.
+  /// Must not run during a sync, which uses files that no item refers to yet, or any more.
   func sweepMedia() {
     state.withLock { state in
       media.sweep(keeping: Set(state.tables.items.values.flatMap(\.mediaNames)))

@@ -43,8 +43,6 @@ struct IdeaState: Sendable {
   var generation = 0
   /// The changes that the cloud refused, until the idea is edited or synced by hand.
   var refused: [String: UInt64] = [:]
-  /// Whether the server gets no request before the next attempt, unless the user asks for it.
-  var isBusy = false
   var plan = RetryPlan(delays: [.seconds(1), .seconds(2), .seconds(4)])
 
   /// The parts of the status that nothing else contains.
@@ -162,7 +160,6 @@ struct IdeaState: Sendable {
     log = []
     noteWritten()
     refused = [:]
-    isBusy = false
     hasSubscribed = false
     wants.names = []
     activity = IdeaSyncStatus(phase: activity.phase, nextAttempt: activity.nextAttempt)

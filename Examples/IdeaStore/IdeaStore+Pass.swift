@@ -50,7 +50,7 @@ extension IdeaStore {
     if let retry = state.activity.nextAttempt, state.isBusy || retry < timing.schedule {
       loop.setTimer(after: retry) { [weak self] in
         self?.state.withLock { state in
-          state.isBusy = false
+          state.activity.nextAttempt = nil
           state.ask(isFresh: false)
         }
       }
@@ -89,10 +89,15 @@ extension IdeaState {
   /// How long a busy zone is left alone when it does not say itself.
   private static let busyWait = Duration.seconds(60)
 
+  /// Whether the server gets no request before the next attempt, unless the user asks for it.
+  fileprivate var isBusy: Bool {
+    guard let code = activity.code, activity.nextAttempt != nil else { return false }
+    return IdeaErrorRule.rule(for: code).handling == .waitAMinute
+  }
+
   /// Begins a pass with everything that was asked for; `nil` if there is nothing to do.
   fileprivate mutating func begin() -> Wants? {
     guard loop.isRunning, wants.isAsked, !isBusy || wants.isByHand else { return nil }
-    isBusy = false
     var begun = wants
     // Without a fetch the version that a change would replace is unknown.
     begun.fetches = begun.fetches || settings.highWater == nil
@@ -134,7 +139,6 @@ extension IdeaState {
     }
     let rule = IdeaErrorRule.rule(for: failure.code)
     let delay = isAutomatic ? delay(failure, rule.handling) : nil
-    isBusy = rule.handling == .waitAMinute && delay != nil
     activity.code = failure.code
     activity.message = rule.message
     activity.nextAttempt = delay

@@ -15,7 +15,6 @@ extension IdeaStore {
         self?.accountMayHaveChanged()
       }
       state.refused = [:]
-      state.isBusy = false
       state.activity.isStorageFull = false
       state.hasSubscribed = false
       state.plan.reset()

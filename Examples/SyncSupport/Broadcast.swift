@@ -1,3 +1,4 @@
+import SyncedStore
 import Synchronization
 
 /// Sends elements to any number of asynchronous sequences, which end when it is released.
@@ -20,9 +21,7 @@ public final class Broadcast<Element: Sendable>: Sendable {
     listeners.withLock { listeners in
       guard !listeners.isEmpty else { return }
       let element = element()
-      listeners.removeAll { listener in
-        if case .terminated = listener.yield(element) { true } else { false }
-      }
+      listeners.yield(element)
     }
   }
 

@@ -8,12 +8,13 @@ extension CloudMachine {
   /// and `fetchUnknownRecord`.
   func fetchRecords(_ request: FetchRecords, _ context: RequestContext) throws -> CloudReply {
     try refuse(itemCount: request.ids.count)
-    var zones: [ZoneID: ZoneAccess] = [:]
+    var zones: [ZoneID: Result<ZoneAccess, any Error>] = [:]
     return .records(
       try request.ids.map { id in
         try ItemResult(id) {
-          let access = try zones[id.zone] ?? context.access(to: id.zone)
-          zones[id.zone] = access
+          let zone = zones[id.zone] ?? Result { try context.access(to: id.zone) }
+          zones[id.zone] = zone
+          let access = try zone.get()
           guard var record = try access.record(access.inward(id)) else {
             throw Refusal(.unknownItem, "there is no such record")
           }

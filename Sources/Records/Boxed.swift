@@ -32,7 +32,7 @@ extension Boxed: Codable where Value: Codable {
   }
 }
 
-/// What the compiler writes for boxed members calls these: it leaves out those without a value.
+/// Synthesized `Codable` conformances use these; they omit boxed members without a value.
 extension KeyedEncodingContainer {
   /// Encodes the value under `key`, if there is one.
   package mutating func encode<Value: Codable>(_ box: Boxed<Value>, forKey key: Key) throws {

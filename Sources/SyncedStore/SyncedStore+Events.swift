@@ -83,7 +83,7 @@ extension SyncedStore {
     case .didFetchChanges, .didSendChanges: operationEnded(event, &state)
     case .willFetchRecordZoneChanges(let fetch):
       let isFirst = state.run?.firstFetch?.begun.insert(fetch.zoneID).inserted == true
-      // An interrupted read goes on where it ended.
+      // An interrupted read continues with the next page.
       guard fetch.readsWholeZone || isFirst else { break }
       let hasRecords = state.table.hasRecords(in: fetch.zoneID)
       state.run?.readZones[fetch.zoneID] = hasRecords ? ZoneRead() : nil
@@ -163,8 +163,8 @@ extension SyncedStore {
   /// Stores the items, then the engine's state: the state must not know of what a crash could still
   /// take from the items.
   ///
-  /// The state waits for the end of each read of a whole zone: what it has not seen by then was
-  /// deleted, and a later run can't tell.
+  /// The state is not stored during the read of a whole zone: records that the read does not show
+  /// were deleted, and a run that began in its middle could not find them.
   func store(_ state: inout State) throws {
     state.run?.engineState.updates = 0
     state.run?.engineState.hasOwnChanges = false

@@ -20,7 +20,7 @@ extension SyncedStore {
     /// The first fetch, if the engine began without a state; `nil` when a fetch is known to be
     /// complete.
     var firstFetch: FirstFetch?
-    /// The zones that are read from their beginning; not those without records in the store.
+    /// The zones with records in the store that are read from their beginning.
     var readZones: [CKRecordZone.ID: ZoneRead] = [:]
     /// The number of fetches and sends that are under way.
     var operations = 0
@@ -36,7 +36,7 @@ extension SyncedStore {
   struct ZoneRead: Sendable {
     /// The records found so far.
     var records: Set<CKRecord.ID> = []
-    /// Whether the read ended; it begins anew in the same fetch if the token expired.
+    /// Whether the read ended; after an expired token the same fetch reads the zone again.
     var hasEnded = false
   }
 
@@ -310,7 +310,7 @@ extension SyncedStore {
       guard let run = state.run, run.engine === engine else { return }
       state.run?.needsFetch = false
       state.run?.firstFetch = nil
-      // Those left over are of zones that no fetch will read to the end.
+      // No fetch will finish the reads that are left.
       if state.isIdle { state.run?.readZones = [:] }
       if let first = run.firstFetch { state.table.takeAllZones(first.found) }
       state.table.createMissingZones()

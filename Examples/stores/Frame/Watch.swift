@@ -21,7 +21,7 @@ struct Watch<App: StoreApp>: Sendable {
 
   /// The state between two looks.
   private struct Progress {
-    let news = News()
+    let wakeups = WatchWakeups()
     var line: PushLine?
     var looksWithoutSync = Watch.patience
     var hasSynced = false
@@ -66,7 +66,7 @@ struct Watch<App: StoreApp>: Sendable {
             + "interrupt to end")
       }
       known = items
-    } while await progress.news.wait()
+    } while await progress.wakeups.wait()
   }
 
   private func look(
@@ -103,12 +103,13 @@ struct Watch<App: StoreApp>: Sendable {
         do {
           progress.line = try await PushLine(
             address, device: invocation.device, account: account,
-            subscriptions: watching.subscriptions, news: progress.news)
+            subscriptions: watching.subscriptions, wakeups: progress.wakeups)
         } catch let error as CKError { throw address.refusal(error) }
       }
     }
     progress.looksWithoutSync += 1
-    return progress.news.take() || app.unsent > 0 || progress.looksWithoutSync > Watch.patience
+    return progress.wakeups.takePush() || app.unsent > 0
+      || progress.looksWithoutSync > Watch.patience
   }
 
   private func show(

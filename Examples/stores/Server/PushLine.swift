@@ -32,11 +32,11 @@ final class PushLine: Sendable {
   /// The stores' engines save none, because they do not sync automatically.
   /// - Parameters:
   ///   - subscriptions: the subscriptions to save.
-  ///   - news: notes each push, and that pushes may have been lost.
+  ///   - wakeups: notes each push, and that pushes may have been lost.
   /// - Throws: `CKError` if the server can't be reached or refuses the token.
   init(
     _ address: WebAddress, device name: String, account: String,
-    subscriptions: [Subscription], news: News
+    subscriptions: [Subscription], wakeups: WatchWakeups
   ) async throws {
     device = Cloud(address).device("\(name) (watching)", account: account)
     for make in subscriptions {
@@ -47,19 +47,19 @@ final class PushLine: Sendable {
       _ = try await device.container.database(with: scope).save(subscription)
     }
     self.account = account
-    observation = device.transport.observeSignals { [weak news] _ in news?.arrive() }
+    observation = device.transport.observeSignals { [weak wakeups] _ in wakeups?.notePush() }
   }
 
   deinit { observation.stop() }
 }
 
 /// Wakes a task a second after it began to wait, and earlier when a push arrives.
-final class News: Sendable {
+final class WatchWakeups: Sendable {
   private let pushes: AsyncStream<Void>
   private let continuation: AsyncStream<Void>.Continuation
   private let hasPush = Atomic(false)
 
-  /// Creates news without a push.
+  /// Creates wake-ups; no push has arrived yet.
   init() {
     (pushes, continuation) = AsyncStream.makeStream(
       of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -71,7 +71,7 @@ final class News: Sendable {
   ///
   /// - Returns: `false` if the task was cancelled.
   func wait() async -> Bool {
-    // Other commands get the device in between, however many pushes arrive.
+    // Other commands can use the device in between, even if many pushes arrive.
     guard (try? await Task.sleep(for: .milliseconds(100))) != nil else { return false }
     let timer = Task { [continuation] in
       if (try? await Task.sleep(for: .milliseconds(900))) != nil { continuation.yield() }
@@ -82,11 +82,11 @@ final class News: Sendable {
   }
 
   /// Wakes the task because a push arrived.
-  func arrive() {
+  func notePush() {
     hasPush.store(true, ordering: .relaxed)
     continuation.yield()
   }
 
   /// Whether a push arrived since the last call.
-  func take() -> Bool { hasPush.exchange(false, ordering: .relaxed) }
+  func takePush() -> Bool { hasPush.exchange(false, ordering: .relaxed) }
 }

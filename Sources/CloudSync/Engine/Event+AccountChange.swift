@@ -21,7 +21,7 @@ extension CKSyncEngine.Event {
       self.changeType = changeType
     }
 
-    /// What it is about.
+    /// A description with the kind of change.
     public var description: String {
       "AccountChange(changeType: \(changeType))"
     }

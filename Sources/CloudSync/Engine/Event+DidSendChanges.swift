@@ -11,7 +11,7 @@ extension CKSyncEngine.Event {
       self.context = context
     }
 
-    /// What it is about.
+    /// A description with the context.
     public var description: String {
       "DidSendChanges(context: \(context))"
     }

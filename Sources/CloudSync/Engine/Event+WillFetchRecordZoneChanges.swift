@@ -20,7 +20,7 @@ extension CKSyncEngine.Event {
       self.startsOver = startsOver
     }
 
-    /// What it is about.
+    /// A description with the zone.
     public var description: String {
       "WillFetchRecordZoneChanges(zoneID: \(zoneID), startsOver: \(startsOver))"
     }

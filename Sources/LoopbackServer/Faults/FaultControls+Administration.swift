@@ -13,7 +13,7 @@ extension FaultControls {
     _ zone: ZoneID, container: String, account: String,
     environment: CloudEnvironment = .development
   ) throws(CloudError) {
-    try end(zone, for: .deleted, container, account, environment)
+    try remove(zone, for: .deleted, container, account, environment)
   }
 
   /// Deletes `zone` as the user does in the settings; the account's devices get a push.
@@ -21,7 +21,7 @@ extension FaultControls {
     _ zone: ZoneID, container: String, account: String,
     environment: CloudEnvironment = .development
   ) throws(CloudError) {
-    try end(zone, for: .purged, container, account, environment)
+    try remove(zone, for: .purged, container, account, environment)
   }
 
   /// Deletes `zone` as a reset of encrypted data does; the account's devices get a push.
@@ -29,10 +29,10 @@ extension FaultControls {
     _ zone: ZoneID, container: String, account: String,
     environment: CloudEnvironment = .development
   ) throws(CloudError) {
-    try end(zone, for: .encryptedDataReset, container, account, environment)
+    try remove(zone, for: .encryptedDataReset, container, account, environment)
   }
 
-  private func end(
+  private func remove(
     _ zone: ZoneID, for reason: ZoneDeletionReason, _ container: String, _ account: String,
     _ environment: CloudEnvironment
   ) throws(CloudError) {
