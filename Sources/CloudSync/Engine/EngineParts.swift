@@ -67,11 +67,13 @@ extension SyncState {
 
 /// The transport of an engine that could not start.
 private struct NoTransport: CloudTransport {
+  private let listeners = SignalListeners()
+
   func send(_ call: CloudCall) async throws(CloudError) -> CloudReply {
     throw CloudError(.badContainer, "The sync engine could not start; see its stateStoreError.")
   }
 
   func observeSignals(
     _ listener: @escaping @Sendable (CloudSignal) -> Void
-  ) -> any SignalObservation { SignalListeners().add(listener) }
+  ) -> any SignalObservation { listeners.add(listener) }
 }
