@@ -21,6 +21,10 @@ struct ServiceRoutes: Sendable {
   /// Rules: WS-87 and WS-88.
   static let items = 200
 
+  /// The number of bytes of changed records in a response after which each further zone gives one
+  /// record, with `moreComing`.
+  static let changesBytes = 8 << 20
+
   let server: LoopbackServer
   let tokens: AccessTokens
   let courier: WebCourier
@@ -339,7 +343,12 @@ struct ServiceRoutes: Sendable {
     guard let serverRequest else { throw .malformed("no such endpoint") }
     var outcomes: [ServerRequest.Outcome] = []
     var body: [UInt8]?
-    for (index, request) in serverRequest.requests.enumerated() {
+    var changesBytes = 0
+    for (index, var request) in serverRequest.requests.enumerated() {
+      if changesBytes >= ServiceRoutes.changesBytes, case .fetchZoneChanges(var fetch) = request {
+        fetch.limit = 1
+        request = .fetchZoneChanges(fetch)
+      }
       let call = context.call(request, index == 0 ? "" : "/\(index)")
       do throws(CloudError) {
         let (reply, early) = try await context.device.send(call) { reply in
@@ -347,6 +356,9 @@ struct ServiceRoutes: Sendable {
         }
         body = early
         outcomes.append(.success(reply))
+        if case .zoneChanges(let page) = reply {
+          changesBytes += page.modified.reduce(0) { $0 + $1.byteCount }
+        }
       } catch {
         // A committed change must not be reported as an error of its item.
         guard error != .cancelledAfterCommit else { throw error }

@@ -270,6 +270,44 @@ struct ServiceRuleTests {
     }
   }
 
+  /// Proves WS-172.
+  @Test("A response with many bytes of changes gives one record of each further zone")
+  func changesOfManyZonesAreBounded() async throws {
+    try await run { world in
+      let third = #"{"operationType":"create","zone":{"zoneID":{"zoneName":"Third"}}}"#
+      _ = try await ask(world, .zonesModify, #"{"operations":[\#(third)]}"#)
+      let text = String(repeating: "x", count: 900_000)
+      for (zone, count) in [("Notes", 5), ("Other", 5), ("Third", 2)] {
+        for number in 0..<count {
+          let fields = zone == "Third" ? "" : #""text":{"value":"\#(text)"}"#
+          let record = operation("create", "\(zone) \(number)", fields, zone: zone)
+          let answer = try await ask(
+            world, .recordsModify,
+            #"{"zoneID":{"zoneName":"\#(zone)"},"operations":[\#(record)]}"#)
+          #expect(codes(answer) == ["ok"])
+        }
+      }
+      var tokens: [String: String] = [:]
+      var seen: [[Int]] = []
+      for _ in 0..<2 {
+        let zones = ["Notes", "Other", "Third"].map { zone in
+          let token = tokens[zone].map { #","syncToken":"\#($0)""# } ?? ""
+          return #"{"zoneID":{"zoneName":"\#(zone)"}\#(token)}"#
+        }
+        let answer = try await ask(
+          world, .changesZone, #"{"zones":[\#(zones.joined(separator: ","))]}"#)
+        let pages = answer["zones"]?.array ?? []
+        for page in pages {
+          guard let zone = page["zoneID"]?["zoneName"]?.string else { continue }
+          tokens[zone] = page["syncToken"]?.string
+        }
+        seen.append(pages.map { $0["records"]?.array?.count ?? 0 })
+        #expect(pages.last?["moreComing"] == .bool(seen.count == 1))
+      }
+      #expect(seen == [[5, 5, 1], [0, 0, 1]])
+    }
+  }
+
   /// Proves S4, WS-70, WS-71, WS-114.
   @Test("A push token comes with a web courier URL, which returns one push in its format")
   func pushTokenComesWithPollingAddress() async throws {
