@@ -15,7 +15,8 @@ import Synchronization
 ///   Services server, as an `http:` or `https:` URL; `cloudsync exec` sets the URL and the tokens
 ///   for the command it runs.
 /// - `CLOUDSYNC_ACCOUNT` names the account; empty means no account.
-/// - `CLOUDSYNC_DEVICE` names the device.
+/// - `CLOUDSYNC_DEVICE` names the device, which should keep its name. Without it, each process is
+///   another device.
 /// - `CLOUDSYNC_API_TOKEN` is the app's token for an HTTP server, and `CLOUDSYNC_WEB_AUTH_TOKEN`
 ///   the token of the account; with `CLOUDSYNC_CONTROL_TOKEN` instead, a loopback server signs in
 ///   any account.
@@ -45,7 +46,8 @@ public final class EmbeddedCloud: CloudProvider {
     for container: String, variables: [String: String]
   ) throws -> any CloudTransport {
     let place = try ServerLocation(variables["CLOUDSYNC_SERVER"])
-    let name = variables["CLOUDSYNC_DEVICE"] ?? "this device"
+    let ownName = variables["CLOUDSYNC_DEVICE"]
+    let name = ownName ?? "this device"
     let account = variables["CLOUDSYNC_ACCOUNT"] ?? defaultAccount
     return try contents.withLock { contents in
       // A device in this process may change its account; with HTTP the token determines the
@@ -63,7 +65,7 @@ public final class EmbeddedCloud: CloudProvider {
         device = try contents.server(in: path)
           .device(name, signedInAs: account.isEmpty ? nil : account)
       case .web(let url):
-        device = try webTransport(url, device: name, account: account, variables)
+        device = try webTransport(url, device: ownName, account: account, variables)
       }
       contents.devices[key] = device
       return device
@@ -71,7 +73,7 @@ public final class EmbeddedCloud: CloudProvider {
   }
 
   private static func webTransport(
-    _ url: URL, device: String, account: String, _ variables: [String: String]
+    _ url: URL, device: String?, account: String, _ variables: [String: String]
   ) throws(CKError) -> WebServicesTransport {
     guard let apiToken = variables["CLOUDSYNC_API_TOKEN"], !apiToken.isEmpty else {
       throw CKError(

@@ -13,7 +13,7 @@ package final class WebServicesSession: Sendable {
     /// The API token of the app.
     package var apiToken: String
     /// This device's name.
-    package var device: String?
+    package var device: String
     /// Whether the server is known to understand the extension members.
     package var isExact: Bool
 
@@ -22,7 +22,8 @@ package final class WebServicesSession: Sendable {
     /// - Parameters:
     ///   - url: The URL of the server; `nil` for Apple's.
     ///   - apiToken: The API token of the app.
-    ///   - device: This device's name.
+    ///   - device: This device's name; `nil` for a new one. A server sends no push to the device
+    ///     that made a change, so two devices must not share a name.
     ///   - understandsExtras: Whether the server understands the extension members; `nil` assumes
     ///     that it does when it runs on this machine.
     package init(
@@ -32,7 +33,8 @@ package final class WebServicesSession: Sendable {
       while text.hasSuffix("/") { text.removeLast() }
       self.url = text
       self.apiToken = apiToken
-      self.device = device
+      let program = ProcessInfo.processInfo.processName.prefix(64)
+      self.device = device ?? "\(program) \(UUID().uuidString.prefix(8))"
       let isHere = ["127.0.0.1", "localhost", "::1", "[::1]"].contains(url?.host ?? "")
       isExact = understandsExtras ?? isHere
     }

@@ -31,7 +31,9 @@ public final class WebServicesTransport: CloudTransport {
   ///   - url: The URL of the server; `nil` for Apple's service.
   ///   - apiToken: The API token of the app.
   ///   - webAuthToken: The web token of the account; `nil` for anonymous access to public data.
-  ///   - device: This device's name, shown by a loopback server; unique to each device.
+  ///   - device: This device's name, shown by a loopback server, which sends no push to the device
+  ///     that made a change: unique to each device, and the same in each run of the app. `nil` for a
+  ///     new name in each run.
   ///   - clock: The clock that times the reconnection of the push listener.
   ///   - taskExecutor: The executor of the tasks that wait for pushes; `nil` for the default one.
   public convenience init(
@@ -51,9 +53,9 @@ public final class WebServicesTransport: CloudTransport {
   ///   - apiToken: The API token of the app.
   ///   - account: The account to sign in as, at the first request.
   ///   - controlToken: The token of the server's control interface.
-  ///   - device: This device's name.
+  ///   - device: This device's name; `nil` for a new one.
   package convenience init(
-    url: URL, apiToken: String, account: String, controlToken: String, device: String
+    url: URL, apiToken: String, account: String, controlToken: String, device: String?
   ) {
     let control = ControlConnection(url: url, token: controlToken)
     self.init(

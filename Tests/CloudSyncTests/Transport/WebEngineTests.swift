@@ -30,6 +30,25 @@ struct WebEngineTests {
     #expect(await world.end())
   }
 
+  @Test("Apps that name no device are separate devices, and get each other's pushes")
+  func unnamedDevicesGetEachOthersPushes() async throws {
+    let world = try WebWorld()
+    let apps = try ["phone", "desk"].map { name in
+      NotesApp(
+        world.server.remoteDevice(name, account: "alice"), by: try world.transport(nil))
+    }
+    for app in apps {
+      app.start(automatically: true)
+      app.enqueueAll(try app.engine.state)
+    }
+    apps[0].write(["a": "1"])
+    await apps[1].wait { $0.notes["a"]?.text == "1" }
+    apps[1].write(["b": "2"])
+    await apps[0].wait { $0.notes["b"]?.text == "2" }
+    for app in apps { app.stop() }
+    #expect(await world.end())
+  }
+
   /// Proves WS-98.
   @Test("A lost answer leads to a conflict with the device's own save, which the app merges")
   func lostAnswerResolvesAsOwnConflict() async throws {

@@ -43,7 +43,7 @@ final class WebWorld: Sendable {
   /// - Parameter understandsExtras: Whether the two know each other; otherwise they talk as with
   ///   Apple's service.
   func transport(
-    _ device: String, of account: String? = "alice", understandsExtras: Bool = true
+    _ device: String?, of account: String? = "alice", understandsExtras: Bool = true
   ) throws -> WebServicesTransport {
     let web = try #require(web.withLock { $0 })
     return WebServicesTransport(
