@@ -156,6 +156,35 @@ struct AssetTransferTests {
     }
   }
 
+  @Test("A file that was written anew after its upload is not taken for the record's content")
+  func rewrittenFileIsNotTakenForContent() async throws {
+    defer { remove() }
+    let phone = database("phone")
+    func record(_ name: String, _ written: Double) throws -> CKRecord {
+      let record = CKRecord(recordType: "Photo", recordID: CKRecord.ID(recordName: name))
+      record["title"] = name
+      // No other test has this content, so that no other file is known for it.
+      let place = try file("upload", name + UUID().uuidString)
+      try FileManager.default.setAttributes(
+        [.modificationDate: Date(timeIntervalSince1970: written)], ofItemAtPath: place.path)
+      record["image"] = CKAsset(fileURL: place)
+      return record
+    }
+    let first = try await phone.save(record("one", 1))
+    let content = try #require(try text(first["image"]))
+    try await phone.save(record("two", 2))
+    let bare = try #require(
+      try await phone.records(for: [first.recordID], desiredKeys: ["title"])[first.recordID])
+    let edited = try bare.get()
+    edited["title"] = "edited"
+    try await phone.save(edited)
+    #expect((edited["image"] as? CKAsset)?.fileURL == nil, "no file has its content any more")
+    edited["title"] = "again"
+    _ = try await phone.modifyRecords(saving: [edited], deleting: [], savePolicy: .allKeys)
+    let stored = try await phone.record(for: first.recordID)
+    #expect(try text(stored["image"]) == content && stored["title"] as? String == "again")
+  }
+
   @Test("Large and empty content is transferred, also after a network failure")
   func assetTransferSurvivesNetworkFailure() async throws {
     defer { remove() }

@@ -20,7 +20,13 @@ final class AssetStaging: Sendable {
   private struct State {
     var folder: URL?
     /// The last known file of each content, by checksum.
-    var files: [String: URL] = [:]
+    var files: [String: KnownFile] = [:]
+  }
+
+  /// A file, and its version when it had the content.
+  private struct KnownFile {
+    var url: URL
+    var version: FileVersion
   }
 
   /// Stages files below `root`.
@@ -45,7 +51,7 @@ final class AssetStaging: Sendable {
         throw CloudError(.internalError, "a downloaded file does not match its record")
       }
       isWhole = true
-      remember(url, as: asset.checksum)
+      if let version = FileVersion(of: url) { remember(url, version, as: asset.checksum) }
       return url
     } catch let error as CloudError {
       throw error
@@ -54,21 +60,22 @@ final class AssetStaging: Sendable {
     }
   }
 
-  /// Records that `file` has the content with this checksum.
-  func remember(_ file: URL, as checksum: String) {
+  /// Records that this version of `file` has the content with this checksum.
+  func remember(_ file: URL, _ version: FileVersion, as checksum: String) {
     state.withLock { state in
       if state.files.count >= 10_000 { state.files.removeAll() }
-      state.files[checksum] = file
+      state.files[checksum] = KnownFile(url: file, version: version)
     }
   }
 
   /// An existing file with this content, if one is known.
+  ///
+  /// A file that the app has written anew since is not one.
   func file(of asset: Asset) -> URL? {
     guard let file = state.withLock({ $0.files[asset.checksum] }),
-      let size = try? FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int,
-      size == asset.size
+      file.version.size == asset.size, FileVersion(of: file.url) == file.version
     else { return nil }
-    return file
+    return file.url
   }
 
   private func folder() throws -> URL {
