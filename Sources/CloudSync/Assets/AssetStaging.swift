@@ -11,8 +11,13 @@ import Synchronization
 /// directories of ended processes.
 final class AssetStaging: Sendable {
   /// The staging directory of the process.
-  static let shared = AssetStaging(
-    root: FileManager.default.temporaryDirectory.appendingPathComponent("cloudsync-assets"))
+  static let shared = AssetStaging(root: root(ofUser: getuid()))
+
+  /// A directory for each user: the temporary directory may belong to all users of the machine, and
+  /// only the user who made a directory in it can write there.
+  static func root(ofUser user: uid_t) -> URL {
+    FileManager.default.temporaryDirectory.appendingPathComponent("cloudsync-assets-\(user)")
+  }
 
   private let root: URL
   private let state = Mutex(State())

@@ -110,6 +110,11 @@ struct RuleAssetTests {
     #expect(asset.location != nil)
   }
 
+  @Test("Each user of a machine stages files in a directory of its own")
+  func usersStageFilesApart() {
+    #expect(AssetStaging.root(ofUser: 1) != AssetStaging.root(ofUser: 2))
+  }
+
   @Test(
     "Content is compared with a checksum of its bytes, and not with another service's signature",
     arguments: [
