@@ -156,6 +156,26 @@ struct AssetTransferTests {
     }
   }
 
+  @Test("A fetched file that was moved away is missing for a new record, and not for its own")
+  func movedFileIsMissingForNewRecord() async throws {
+    defer { remove() }
+    let phone = database("phone")
+    let source = CKRecord(recordType: "Photo", recordID: CKRecord.ID(recordName: "a"))
+    source["image"] = CKAsset(fileURL: try file("a", "moved"))
+    try await phone.save(source)
+    let read = try await database("desk").record(for: source.recordID)
+    let asset = try #require(read["image"] as? CKAsset)
+    try FileManager.default.removeItem(at: try #require(asset.fileURL))
+    let copy = CKRecord(recordType: "Photo", recordID: CKRecord.ID(recordName: "b"))
+    copy["image"] = asset
+    let error = await #expect(throws: CKError.self) { try await phone.save(copy) }
+    #expect(error?.code == .assetFileNotFound)
+    let result = try await phone.modifyRecords(
+      saving: [read], deleting: [], savePolicy: .allKeys)
+    _ = try result.saveResults[read.recordID]?.get()
+    #expect(try text(try await phone.record(for: read.recordID)["image"]) == "moved")
+  }
+
   @Test("A file that was written anew after its upload is not taken for the record's content")
   func rewrittenFileIsNotTakenForContent() async throws {
     defer { remove() }

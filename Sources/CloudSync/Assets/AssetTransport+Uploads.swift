@@ -90,9 +90,12 @@ extension AssetTransport {
     var uploads: [Upload] = []
     // By index: taking a save out of the array would copy all its fields.
     for index in request.save.indices {
+      // The server can't have the files of a record that it must not know yet.
+      let isNew =
+        request.save[index].changeTag == nil && request.policy == .ifServerRecordUnchanged
       for change in request.save[index].changes {
         for asset in change.field?.value.assets ?? [] {
-          guard let file = asset.localFile else { continue }
+          guard let file = isNew ? asset.fileURL : asset.localFile else { continue }
           uploads.append(
             Upload(save: index, key: change.key, type: request.save[index].type, file: file))
         }
@@ -198,9 +201,15 @@ extension AssetTransport {
 extension Asset {
   /// The file on this device that holds the content, if there is one.
   var localFile: URL? {
-    guard let location, let url = URL(string: location), url.isFileURL else { return nil }
+    guard let url = fileURL else { return nil }
     // An asset from the server whose file was removed may still be stored in the record there.
     if !checksum.isEmpty, !FileManager.default.fileExists(atPath: url.path) { return nil }
+    return url
+  }
+
+  /// The file that it names, which may not exist any more.
+  fileprivate var fileURL: URL? {
+    guard let location, let url = URL(string: location), url.isFileURL else { return nil }
     return url
   }
 }
