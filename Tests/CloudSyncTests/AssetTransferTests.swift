@@ -156,6 +156,55 @@ struct AssetTransferTests {
     }
   }
 
+  @Test("A fetched file that was moved away is missing for a new record, and not for its own")
+  func movedFileIsMissingForNewRecord() async throws {
+    defer { remove() }
+    let phone = database("phone")
+    let source = CKRecord(recordType: "Photo", recordID: CKRecord.ID(recordName: "a"))
+    source["image"] = CKAsset(fileURL: try file("a", "moved"))
+    try await phone.save(source)
+    let read = try await database("desk").record(for: source.recordID)
+    let asset = try #require(read["image"] as? CKAsset)
+    try FileManager.default.removeItem(at: try #require(asset.fileURL))
+    let copy = CKRecord(recordType: "Photo", recordID: CKRecord.ID(recordName: "b"))
+    copy["image"] = asset
+    let error = await #expect(throws: CKError.self) { try await phone.save(copy) }
+    #expect(error?.code == .assetFileNotFound)
+    let result = try await phone.modifyRecords(
+      saving: [read], deleting: [], savePolicy: .allKeys)
+    _ = try result.saveResults[read.recordID]?.get()
+    #expect(try text(try await phone.record(for: read.recordID)["image"]) == "moved")
+  }
+
+  @Test("A file that was written anew after its upload is not taken for the record's content")
+  func rewrittenFileIsNotTakenForContent() async throws {
+    defer { remove() }
+    let phone = database("phone")
+    func record(_ name: String, _ written: Double) throws -> CKRecord {
+      let record = CKRecord(recordType: "Photo", recordID: CKRecord.ID(recordName: name))
+      record["title"] = name
+      // No other test has this content, so that no other file is known for it.
+      let place = try file("upload", name + UUID().uuidString)
+      try FileManager.default.setAttributes(
+        [.modificationDate: Date(timeIntervalSince1970: written)], ofItemAtPath: place.path)
+      record["image"] = CKAsset(fileURL: place)
+      return record
+    }
+    let first = try await phone.save(record("one", 1))
+    let content = try #require(try text(first["image"]))
+    try await phone.save(record("two", 2))
+    let bare = try #require(
+      try await phone.records(for: [first.recordID], desiredKeys: ["title"])[first.recordID])
+    let edited = try bare.get()
+    edited["title"] = "edited"
+    try await phone.save(edited)
+    #expect((edited["image"] as? CKAsset)?.fileURL == nil, "no file has its content any more")
+    edited["title"] = "again"
+    _ = try await phone.modifyRecords(saving: [edited], deleting: [], savePolicy: .allKeys)
+    let stored = try await phone.record(for: first.recordID)
+    #expect(try text(stored["image"]) == content && stored["title"] as? String == "again")
+  }
+
   @Test("Large and empty content is transferred, also after a network failure")
   func assetTransferSurvivesNetworkFailure() async throws {
     defer { remove() }

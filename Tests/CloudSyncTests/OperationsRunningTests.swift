@@ -226,6 +226,11 @@ struct OperationsRunningTests {
     #expect(!operation.allowsCellularAccess && operation.qualityOfService == .background)
     operation.configuration = nil
     #expect(operation.allowsCellularAccess && operation.configuration != nil)
+    group.defaultConfiguration = settings
+    settings.allowsCellularAccess = false
+    #expect(group.defaultConfiguration.allowsCellularAccess, "the group has a copy")
+    group.defaultConfiguration = nil
+    #expect(group.defaultConfiguration?.timeoutIntervalForRequest == 60)
   }
 
   /// Proves CS-54.

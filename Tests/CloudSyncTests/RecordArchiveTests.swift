@@ -47,6 +47,24 @@ struct RecordArchiveTests {
     #expect(decoded.pendingSave().changes.map(\.key) == ["text"])
   }
 
+  @Test("system fields: a parent that was set and not saved is saved with the decoded record")
+  func systemFieldsKeepUnsavedParent() throws {
+    let parent = RecordID(name: "p", zone: .default)
+    let new = CKRecord(recordType: "Note")
+    new.setParent(CKRecordID(parent))
+    let moved = full()
+    moved.setParent(nil as CKRecord?)
+    for (record, expected) in [(new, parent), (moved, nil)] {
+      let decoded = try #require(
+        CKRecord(coder: try NSKeyedUnarchiver(forReadingFrom: systemFields(record))))
+      #expect(decoded.value.parent == expected)
+      #expect(decoded.pendingSave().parent == .set(expected))
+      #expect(decoded.changedKeys().isEmpty)
+    }
+    let unchanged = CKRecord(coder: try NSKeyedUnarchiver(forReadingFrom: systemFields(full())))
+    #expect(unchanged?.pendingSave().parent == .keep)
+  }
+
   /// Proves CS-18.
   @Test("a whole record comes back with its unsaved changes")
   func wholeRoundTrip() throws {

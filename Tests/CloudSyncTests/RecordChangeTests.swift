@@ -98,6 +98,19 @@ struct RecordChangeTests {
       ])
     record["secret"] = "open"
     #expect(record.encryptedValues["secret"] == nil && record["secret"] as? String == "open")
+    #expect(record.encryptedValues.changedKeys() == [])
+  }
+
+  @Test("A removed encrypted field is among the changed keys of the encrypted view")
+  func removedEncryptedFieldIsChanged() {
+    var stored = Record(id: RecordID(name: "r", zone: .default), type: "Note")
+    stored.fields["secret"] = Field(.string("x"), isEncrypted: true)
+    stored.fields["open"] = Field(.string("y"))
+    let record = CKRecord.face(of: stored)
+    record.encryptedValues["secret"] = nil
+    record["open"] = nil
+    #expect(record.encryptedValues.changedKeys() == ["secret"])
+    #expect(record.changedKeys() == ["open", "secret"])
   }
 
   @Test("After a save the object is the server's version, except for edits made meanwhile")

@@ -37,6 +37,20 @@ struct SubscriptionTests {
     #expect(unnamed.querySubscriptionOptions.rawValue == 7 && !unnamed.subscriptionID.isEmpty)
   }
 
+  @Test("A subscription has a copy of the settings that it was given, and its own can be changed")
+  func subscriptionCopiesNotificationInfo() {
+    let info = CKSubscription.NotificationInfo(alertBody: "first")
+    let first = CKDatabaseSubscription(subscriptionID: "1")
+    first.notificationInfo = info
+    info.alertBody = "second"
+    let second = CKDatabaseSubscription(subscriptionID: "2")
+    second.notificationInfo = info
+    #expect(first.value.notificationInfo?.alertBody == "first")
+    #expect(second.value.notificationInfo?.alertBody == "second")
+    second.notificationInfo?.alertBody = "third"
+    #expect(second.value.notificationInfo?.alertBody == "third" && info.alertBody == "second")
+  }
+
   @Test("The predicate becomes a query when the subscription is sent, and a block is refused")
   func subscriptionPredicateBecomesQuery() throws {
     let zone = ZoneID(name: "Z")

@@ -11,8 +11,13 @@ import Synchronization
 /// directories of ended processes.
 final class AssetStaging: Sendable {
   /// The staging directory of the process.
-  static let shared = AssetStaging(
-    root: FileManager.default.temporaryDirectory.appendingPathComponent("cloudsync-assets"))
+  static let shared = AssetStaging(root: root(ofUser: getuid()))
+
+  /// A directory for each user: the temporary directory may belong to all users of the machine, and
+  /// only the user who made a directory in it can write there.
+  static func root(ofUser user: uid_t) -> URL {
+    FileManager.default.temporaryDirectory.appendingPathComponent("cloudsync-assets-\(user)")
+  }
 
   private let root: URL
   private let state = Mutex(State())
@@ -20,7 +25,13 @@ final class AssetStaging: Sendable {
   private struct State {
     var folder: URL?
     /// The last known file of each content, by checksum.
-    var files: [String: URL] = [:]
+    var files: [String: KnownFile] = [:]
+  }
+
+  /// A file, and its version when it had the content.
+  private struct KnownFile {
+    var url: URL
+    var version: FileVersion
   }
 
   /// Stages files below `root`.
@@ -41,11 +52,11 @@ final class AssetStaging: Sendable {
         hash.update(part)
         try file.append(all: part)
       }
-      guard hash.hexadecimalDigest == asset.checksum else {
+      guard !asset.isHashed || hash.hexadecimalDigest == asset.checksum else {
         throw CloudError(.internalError, "a downloaded file does not match its record")
       }
       isWhole = true
-      remember(url, as: asset.checksum)
+      if let version = FileVersion(of: url) { remember(url, version, as: asset.checksum) }
       return url
     } catch let error as CloudError {
       throw error
@@ -54,21 +65,22 @@ final class AssetStaging: Sendable {
     }
   }
 
-  /// Records that `file` has the content with this checksum.
-  func remember(_ file: URL, as checksum: String) {
+  /// Records that this version of `file` has the content with this checksum.
+  func remember(_ file: URL, _ version: FileVersion, as checksum: String) {
     state.withLock { state in
       if state.files.count >= 10_000 { state.files.removeAll() }
-      state.files[checksum] = file
+      state.files[checksum] = KnownFile(url: file, version: version)
     }
   }
 
   /// An existing file with this content, if one is known.
+  ///
+  /// A file that the app has written anew since is not one.
   func file(of asset: Asset) -> URL? {
     guard let file = state.withLock({ $0.files[asset.checksum] }),
-      let size = try? FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int,
-      size == asset.size
+      file.version.size == asset.size, FileVersion(of: file.url) == file.version
     else { return nil }
-    return file
+    return file.url
   }
 
   private func folder() throws -> URL {
@@ -94,5 +106,14 @@ final class AssetStaging: Sendable {
       else { continue }
       try? FileManager.default.removeItem(at: root.appendingPathComponent(name))
     }
+  }
+}
+
+extension Asset {
+  /// Whether the checksum is the SHA-256 of the content; other services sign files in ways of their
+  /// own.
+  fileprivate var isHashed: Bool {
+    checksum.utf8.count == 64
+      && checksum.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
   }
 }

@@ -20,6 +20,13 @@ extension AssetTransport {
     var file: URL
   }
 
+  /// An uploaded file, with its receipt.
+  private struct Uploaded: Sendable {
+    var asset: Asset
+    var url: URL
+    var version: FileVersion
+  }
+
   /// Uploads the files of records and then saves the records.
   ///
   /// A record whose file can't be read, or that holds a value no server can store, fails on its
@@ -33,13 +40,13 @@ extension AssetTransport {
       guard case .recordsModified(let saved, let deleted) = reply else { return reply }
       return .recordsModified(saved: await withFiles(saved, call), deleted: deleted)
     }
-    let uploaded = Mutex<[Int: [UploadTarget: Asset]]>([:])
+    let uploaded = Mutex<[Int: [UploadTarget: Uploaded]]>([:])
     let failures = Mutex<[Int: CloudError]>(faults)
     try await forEach(Array(uploads.enumerated())) { number, upload in
       do throws(CloudError) {
-        let asset = try await self.upload(upload, number, call)
+        let file = try await self.upload(upload, number, call)
         let target = UploadTarget(key: upload.key, file: upload.file)
-        uploaded.withLock { $0[upload.save, default: [:]][target] = asset }
+        uploaded.withLock { $0[upload.save, default: [:]][target] = file }
         return nil
       } catch {
         guard error.code.isOfFile else { return error }
@@ -48,7 +55,8 @@ extension AssetTransport {
       }
     }
     let failed = failures.withLock { $0 }
-    var (outgoing, files) = AssetTransport.withReceipts(request, uploaded.withLock { $0 })
+    let (completed, files) = AssetTransport.withReceipts(request, uploaded.withLock { $0 })
+    var outgoing = completed
     let refused = AssetTransport.refused(request, failed)
     outgoing.save = zip(outgoing.save, refused.saves).filter { $1 == nil }.map(\.0)
     outgoing.delete = zip(outgoing.delete, refused.deletes).filter { $1 == nil }.map(\.0)
@@ -63,8 +71,7 @@ extension AssetTransport {
       reply = try await transport.send(call)
     }
     guard case .recordsModified(let saved, let deleted) = reply else { return reply }
-    for file in files { staging.remember(file.value, as: file.key) }
-    files = [:]
+    for (checksum, file) in files { staging.remember(file.url, file.version, as: checksum) }
     return .recordsModified(
       saved: await withFiles(
         AssetTransport.merged(saved, request.save.map(\.id), refused.saves), call),
@@ -83,9 +90,12 @@ extension AssetTransport {
     var uploads: [Upload] = []
     // By index: taking a save out of the array would copy all its fields.
     for index in request.save.indices {
+      // The server can't have the files of a record that it must not know yet.
+      let isNew =
+        request.save[index].changeTag == nil && request.policy == .ifServerRecordUnchanged
       for change in request.save[index].changes {
         for asset in change.field?.value.assets ?? [] {
-          guard let file = asset.localFile else { continue }
+          guard let file = isNew ? asset.fileURL : asset.localFile else { continue }
           uploads.append(
             Upload(save: index, key: change.key, type: request.save[index].type, file: file))
         }
@@ -96,8 +106,8 @@ extension AssetTransport {
 
   private func upload(
     _ upload: Upload, _ number: Int, _ call: CloudCall
-  ) async throws(CloudError) -> Asset {
-    let content = try AssetTransport.read(upload.file)
+  ) async throws(CloudError) -> Uploaded {
+    let (content, version) = try AssetTransport.read(upload.file)
     var call = call
     // Unchanged when the save is repeated with its request ID and the file is the same.
     call.requestID += "/file/\(number)/\(content.count)-\(Checksum.of(content))"
@@ -106,15 +116,12 @@ extension AssetTransport {
     guard case .assetUploaded(let asset) = try await transport.send(call) else {
       throw CloudError(.internalError, "the server did not answer an upload with a receipt")
     }
-    return asset
+    return Uploaded(asset: asset, url: upload.file, version: version)
   }
 
   /// The content of a file, which must not change while it is read.
-  private static func read(_ file: URL) throws(CloudError) -> [UInt8] {
-    func version() -> [FileAttributeKey: Any]? {
-      try? FileManager.default.attributesOfItem(atPath: file.path)
-    }
-    guard let before = version() else {
+  private static func read(_ file: URL) throws(CloudError) -> ([UInt8], FileVersion) {
+    guard let before = FileVersion(of: file) else {
       throw CloudError(
         .assetFileNotFound, "the file of an asset does not exist; write it before saving the record"
       )
@@ -124,32 +131,28 @@ extension AssetTransport {
       throw CloudError(
         .assetNotAvailable, "the file of an asset can't be read: \(error.localizedDescription)")
     }
-    guard let after = version(), before[.size] as? Int == content.count,
-      after[.size] as? Int == content.count,
-      before[.modificationDate] as? Date == after[.modificationDate] as? Date
-    else {
+    guard before.size == content.count, FileVersion(of: file) == before else {
       throw CloudError(.assetFileModified, "the file of an asset changed while it was uploaded")
     }
-    return [UInt8](content)
+    return ([UInt8](content), before)
   }
 
   /// The request with receipts in place of files, and the files by checksum.
   private static func withReceipts(
-    _ request: ModifyRecords, _ uploaded: [Int: [UploadTarget: Asset]]
-  ) -> (ModifyRecords, [String: URL]) {
+    _ request: ModifyRecords, _ uploaded: [Int: [UploadTarget: Uploaded]]
+  ) -> (ModifyRecords, [String: Uploaded]) {
     var request = request
-    var files: [String: URL] = [:]
+    var files: [String: Uploaded] = [:]
     for (save, assets) in uploaded {
       for index in request.save[save].changes.indices {
         let key = request.save[save].changes[index].key
         guard let value = request.save[save].changes[index].field?.value else { continue }
         request.save[save].changes[index].field?.value = value.mappingAssets { asset in
-          guard let file = asset.localFile, let receipt = assets[UploadTarget(key: key, file: file)]
-          else {
-            return asset
-          }
-          files[receipt.checksum] = file
-          return receipt
+          guard let file = asset.localFile,
+            let uploaded = assets[UploadTarget(key: key, file: file)]
+          else { return asset }
+          files[uploaded.asset.checksum] = uploaded
+          return uploaded.asset
         }
       }
     }
@@ -198,9 +201,15 @@ extension AssetTransport {
 extension Asset {
   /// The file on this device that holds the content, if there is one.
   var localFile: URL? {
-    guard let location, let url = URL(string: location), url.isFileURL else { return nil }
+    guard let url = fileURL else { return nil }
     // An asset from the server whose file was removed may still be stored in the record there.
     if !checksum.isEmpty, !FileManager.default.fileExists(atPath: url.path) { return nil }
+    return url
+  }
+
+  /// The file that it names, which may not exist any more.
+  fileprivate var fileURL: URL? {
+    guard let location, let url = URL(string: location), url.isFileURL else { return nil }
     return url
   }
 }

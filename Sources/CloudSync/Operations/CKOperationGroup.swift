@@ -32,7 +32,7 @@ public final class CKOperationGroup: NSObject, NSSecureCoding, Sendable {
     var quantity = 0
     var expectedSendSize = TransferSize.unknown
     var expectedReceiveSize = TransferSize.unknown
-    var defaultConfiguration: CKOperation.Configuration?
+    var defaultConfiguration = CKOperation.Configuration()
   }
 
   private let values: Mutex<Values>
@@ -43,7 +43,7 @@ public final class CKOperationGroup: NSObject, NSSecureCoding, Sendable {
   /// Creates a group with a new ID.
   public override init() {
     operationGroupID = UUID().uuidString
-    values = Mutex(Values(defaultConfiguration: CKOperation.Configuration()))
+    values = Mutex(Values())
   }
 
   /// The name of the group, for logs.
@@ -71,9 +71,14 @@ public final class CKOperationGroup: NSObject, NSSecureCoding, Sendable {
   }
 
   /// The settings of the group's operations that have none of their own.
+  ///
+  /// Setting them copies them; `nil` restores the default settings.
   public var defaultConfiguration: CKOperation.Configuration! {
     get { values.withLock { $0.defaultConfiguration } }
-    set { values.withLock { $0.defaultConfiguration = newValue } }
+    set {
+      let copy = newValue?.duplicate() ?? CKOperation.Configuration()
+      values.withLock { $0.defaultConfiguration = copy }
+    }
   }
 
   /// The ID and the name.
@@ -98,7 +103,7 @@ public final class CKOperationGroup: NSObject, NSSecureCoding, Sendable {
 
   /// Decodes a group; returns `nil` if the archive is damaged.
   public init?(coder: NSCoder) {
-    var values = Values(defaultConfiguration: CKOperation.Configuration())
+    var values = Values()
     let id = ArchivedBytes.decode("CloudSyncOperationGroup", with: coder) { reader in
       let id = try reader.string()
       values.name = try reader.optionalString()

@@ -21,8 +21,5 @@ final class CKEncryptedValues: NSObject, CKRecordKeyValueSetting, Sendable {
 
   func allKeys() -> [CKRecord.FieldKey] { record.keys(encrypted: true) }
 
-  func changedKeys() -> [CKRecord.FieldKey] {
-    let encrypted = Set(allKeys())
-    return record.changedKeys().filter { encrypted.contains($0) }
-  }
+  func changedKeys() -> [CKRecord.FieldKey] { record.changedEncryptedKeys() }
 }

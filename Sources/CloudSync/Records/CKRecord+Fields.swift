@@ -86,6 +86,17 @@ extension CKRecord {
     }
   }
 
+  /// The names of the encrypted fields that were touched, ascending; also of those that the server
+  /// has and that were removed here.
+  func changedEncryptedKeys() -> [FieldKey] {
+    state.withLock { state in
+      state.changedKeys.filter { key in
+        if let value = state.oversized[key] { return value.isEncrypted }
+        return (state.record.fields[key] ?? state.base?[key])?.isEncrypted ?? false
+      }.sorted()
+    }
+  }
+
   /// Whether a field can have this name: a letter or underscore, then letters, digits,
   /// underscores and dollar signs, all ASCII, at most 255; or one of the system's own names.
   ///

@@ -77,9 +77,14 @@ public class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
   }
 
   /// The settings of its pushes; set them before the subscription is saved.
+  ///
+  /// Setting them copies them.
   public var notificationInfo: CKSubscription.NotificationInfo? {
     get { state.withLock { $0.notificationInfo } }
-    set { state.withLock { $0.notificationInfo = newValue } }
+    set {
+      let copy = newValue.map { NotificationInfo($0.value) }
+      state.withLock { $0.notificationInfo = copy }
+    }
   }
 
   /// Creates an object of the subclass for a subscription.

@@ -141,7 +141,7 @@ final class PushListener: Sendable {
   }
 
   private func wait(at address: String, _ source: PushSource) async throws(CloudError) {
-    let answer = try await session.load(address)
+    let answer = try await session.waitForPush(at: address)
     guard answer.status == 200 else {
       throw CloudError(
         .networkFailure, "the connection for pushes was closed",

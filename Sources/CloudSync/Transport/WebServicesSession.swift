@@ -52,6 +52,9 @@ package final class WebServicesSession: Sendable {
 
   let settings: Settings
   private let client = WebClient()
+  /// Apart from the other requests: each container waits for its pushes on a connection of its own,
+  /// and together they would occupy those on which the app's requests travel.
+  private let pushClient = WebClient(maximumConnections: 256)
   private let state: Mutex<State>
   private let signIn: (@Sendable () async throws(CloudError) -> String)?
 
@@ -79,7 +82,10 @@ package final class WebServicesSession: Sendable {
   }
 
   /// Refuses further requests; running ones complete and their results are dropped.
-  func close() { client.close() }
+  func close() {
+    client.close()
+    pushClient.close()
+  }
 
   var webAuthToken: String? { state.withLock { $0.webAuthToken } }
 
@@ -210,11 +216,18 @@ package final class WebServicesSession: Sendable {
     return try await load(request, retries: true)
   }
 
+  /// Waits at the URL that the server named for pushes.
+  func waitForPush(at url: String) async throws(CloudError) -> HTTPClientResponse {
+    var request = try makeRequest(url)
+    if settings.isExact { request.set(EnvelopeHeader.exact, "1") }
+    return try await load(request, by: pushClient, retries: true)
+  }
+
   private func load(
-    _ request: HTTPClientRequest, retries: Bool
+    _ request: HTTPClientRequest, by client: WebClient? = nil, retries: Bool
   ) async throws(CloudError) -> HTTPClientResponse {
     do {
-      let answer = try await client.send(request)
+      let answer = try await (client ?? self.client).send(request)
       note(isReached: true)
       return answer
     } catch {
@@ -229,7 +242,7 @@ package final class WebServicesSession: Sendable {
         if failure.code != .operationCancelled { note(isReached: false) }
         throw failure
       }
-      return try await load(request, retries: false)
+      return try await load(request, by: client, retries: false)
     }
   }
 

@@ -109,4 +109,40 @@ struct RuleAssetTests {
     }
     #expect(asset.location != nil)
   }
+
+  @Test("Each user of a machine stages files in a directory of its own")
+  func usersStageFilesApart() {
+    #expect(AssetStaging.root(ofUser: 1) != AssetStaging.root(ofUser: 2))
+  }
+
+  @Test(
+    "Content is compared with a checksum of its bytes, and not with another service's signature",
+    arguments: [
+      ("AeKd/+fY0kdbmNp3lqMHvXgJ9eTk", true),
+      ("2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881", true),
+      ("3e711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881", false),
+    ])
+  func foreignSignatureIsAccepted(_ checksum: String, isFound: Bool) async throws {
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("files-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let id = RecordID(name: "p", zone: .default)
+    var record = Record(id: id, type: "Photo")
+    record.fields["image"] = Field(.asset(Asset(checksum: checksum, size: 1)))
+    let transport = ScriptedTransport { [record] request in
+      if case .downloadAsset = request { return .assetContent(AssetContent([0x78])) }
+      return .records([ItemResult(id: id, .success(record))])
+    }
+    let call = CloudCall(
+      container: "iCloud.files", database: .private, requestID: "fetch",
+      request: .fetchRecords(FetchRecords(ids: [id])))
+    let reply = try? await AssetTransport(transport, staging: AssetStaging(root: folder)).send(call)
+    guard case .records(let results)? = reply,
+      case .asset(let asset) = results.first?.value?.fields["image"]?.value
+    else {
+      #expect(!isFound, "the file was refused")
+      return
+    }
+    #expect(isFound && asset.location != nil)
+  }
 }

@@ -164,6 +164,20 @@ struct PushListenerTests {
     #expect(await server.end())
   }
 
+  @Test("Waiting for the pushes of many containers keeps no request of the app from the server")
+  func manyContainersKeepNoRequestBack() async throws {
+    let server = try server()
+    let client = Client(server.url)
+    let observation = client.transport.observeSignals { _ in }
+    let count = 40
+    for number in 0..<count { try await client.visit("iCloud.\(number)") }
+    await server.wait { $0.received.count { $0.path.hasPrefix("/courier/") } == count }
+    try await client.visit()
+    observation.stop()
+    await server.wait { $0.abandoned.count >= count }
+    #expect(await server.end())
+  }
+
   @Test("A pause that the server asks for is at most seven days")
   func pauseHasBound() async throws {
     let times = Mutex<[Duration]>([])

@@ -7,11 +7,13 @@ extension CKRecord {
   private static let systemFieldsKey = "CloudSyncSystemFields"
 
   func encodeSystemState(with coder: NSCoder) {
-    var record = value
+    let (whole, isParentChanged) = state.withLock { ($0.record, $0.isParentChanged) }
+    var record = whole
     record.fields = Fields()
-    ArchivedBytes.encode(CKRecord.systemFieldsKey, with: coder) { writer in
+    ArchivedBytes.encode(CKRecord.systemFieldsKey, with: coder) { [record] writer in
       writer.write(false)
       writer.write(record)
+      if isParentChanged { writer.write(true) }
     }
   }
 
@@ -43,7 +45,12 @@ extension CKRecord {
   private static func state(_ reader: inout ByteReader) throws(ByteFormatError) -> State {
     guard try reader.bool() else {
       let record = try reader.record()
-      return State(record: record, base: record.changeTag.map { _ in Fields() })
+      var state = State(record: record, base: record.changeTag.map { _ in Fields() })
+      guard !reader.isAtEnd else { return state }
+      // The parent is a system field: one that was not saved yet is saved with the decoded record.
+      guard try reader.bool() else { throw reader.fault("the mark of a new parent is damaged") }
+      state.isParentChanged = true
+      return state
     }
     var state = State(record: try reader.record())
     state.changedKeys = Set(

@@ -10,9 +10,17 @@ import Synchronization
 ///
 /// On Linux a request through `URLSession` passes through four queues and can't be cancelled.
 final class WebClient: Sendable {
-  private let loopback = LoopbackClient()
+  private let maximumConnections: Int
+  private let loopback: LoopbackClient
   /// Created at its first use; `nil` before that and after `close()`.
   private let session = Mutex<(session: URLSession?, isClosed: Bool)>((nil, false))
+
+  /// Creates a client with at most `maximumConnections` connections to a server; further requests
+  /// wait for one of them.
+  init(maximumConnections: Int = 16) {
+    self.maximumConnections = maximumConnections
+    loopback = LoopbackClient(maximumConnections: maximumConnections)
+  }
 
   /// Refuses further requests; running ones complete and their results are dropped.
   func close() {
@@ -55,12 +63,12 @@ final class WebClient: Sendable {
 
   private func openSession() -> URLSession? {
     session.withLock { state in
-      if state.session == nil, !state.isClosed { state.session = WebClient.makeSession() }
+      if state.session == nil, !state.isClosed { state.session = makeSession() }
       return state.session
     }
   }
 
-  private static func makeSession() -> URLSession {
+  private func makeSession() -> URLSession {
     let configuration = URLSessionConfiguration.ephemeral
     configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
     configuration.httpShouldSetCookies = false
@@ -68,7 +76,7 @@ final class WebClient: Sendable {
     configuration.urlCache = nil
     // Longer than the time for which a server holds a request for pushes.
     configuration.timeoutIntervalForRequest = 60
-    configuration.httpMaximumConnectionsPerHost = 16
+    configuration.httpMaximumConnectionsPerHost = maximumConnections
     return URLSession(configuration: configuration)
   }
 }
