@@ -132,7 +132,7 @@ final class PushListener: Sendable {
       .tokensCreate, of: .private,
       .members([
         "apnsEnvironment": .string(source.environment.rawValue),
-        "clientId": session.settings.device.map { .string($0) },
+        "clientId": .string(session.settings.device),
       ]), call(source))
     guard let address = answer["webcourierURL"]?.string else {
       throw CloudError(.internalError, "the server sent no URL for pushes")
