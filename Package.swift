@@ -324,7 +324,11 @@ let package = Package(
         "Records",
       ], exclude: ["FirstVersion"]),
     tests(
-      "ExampleTests", ["CloudSync", "LoopbackServer", "LoopbackHTTP", "VerificationSupport"]),
+      "ExampleTests",
+      [
+        "stores", "SyncSupport", "CommandLineKit", "CloudSync", "LoopbackServer", "LoopbackHTTP",
+        "VerificationSupport",
+      ]),
     tests(
       "CloudSyncTestingTests",
       [

@@ -19,9 +19,9 @@ extension ShareRule {
 
   // MARK: Games whose first line tells all
 
-  /// Squares in a few colours: solved, near, not.
+  /// Squares in a few colors: solved, near, not.
   ///
-  /// The colour-blind mode's orange and blue stand for green and yellow.
+  /// The color-blind mode's orange and blue stand for green and yellow.
   private static let squares = ShareSigns([
     "🟩": "G", "🟢": "G", "🟧": "G", "🟨": "Y", "🟡": "Y", "🟦": "Y", "🟪": "Y", "🟥": "R",
     "⬛": ".", "⬜": ".", "⚫": ".", "⚪": ".", "🟫": ".",
@@ -55,7 +55,7 @@ extension ShareRule {
 
   private static let groups = ShareSigns(["🟨": "Y", "🟩": "G", "🟦": "B", "🟪": "P"])
 
-  /// Connections: each guess is a row of four; a row of one colour is a group found.
+  /// Connections: each guess is a row of four; a row of one color is a group found.
   private static let connections = ShareRule(
     .connections, "Connections", "\(SharePattern.blankLines)(?:Puzzle)?\(SharePattern.puzzle)"
   ) { (head, body) throws(ShareTextError) in

@@ -78,7 +78,7 @@ package struct OutgoingPush: Hashable, Sendable {
   package var user: UserID
   /// The device that made the change and gets no push; `nil` for none.
   package var exceptDevice: String?
-  /// The push.
+  /// What the devices receive.
   package var push: CloudPush
 
   /// Creates an outgoing push.

@@ -9,7 +9,7 @@ extension CloudMachine {
   /// Deletes `zone` as an app would, as the user does in the settings, or as a reset of end-to-end
   /// encrypted data does, and sends a push to every device.
   ///
-  /// Rules: CS-171 to CS-173.
+  /// Rules: CS-141, CS-147 and CS-172.
   package func removeZone(
     _ zone: ZoneID, for reason: ZoneDeletionReason, in database: DatabaseID, now: Timestamp,
     storage: any CloudStorage

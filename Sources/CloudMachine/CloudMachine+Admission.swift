@@ -53,8 +53,8 @@ extension CloudMachine {
 
   /// The account a call is for, `nil` for a public read without one.
   ///
-  /// Rules: CS-44 to CS-54 and CS-150 to CS-170, scenarios `noAccount` and
-  /// `accountTemporarilyAvailable`; Docs/Decisions/0015.
+  /// Rules: CS-52, CS-150 and CS-174, scenarios `noAccount` and `accountTemporarilyAvailable`;
+  /// Docs/Decisions/0015.
   private func account(
     of call: CloudCall, from caller: Caller, in storage: any CloudStorage
   ) throws -> AccountRow? {

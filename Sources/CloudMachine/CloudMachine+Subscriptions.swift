@@ -52,7 +52,7 @@ extension CloudMachine {
 
   /// Refuses an invalid subscription.
   ///
-  /// Rules: CS-150 to CS-170.
+  /// Rules: CS-91, CS-92 and CS-136.
   private func check(_ subscription: Subscription, _ context: RequestContext) throws {
     try Refusal.check(context.names.faultOfSubscriptionName(subscription.id.rawValue))
     guard let info = subscription.notificationInfo else {

@@ -8,7 +8,7 @@ package import Records
 /// is started with `begin` and read in slices. The transaction has one owner: `answer` runs one
 /// itself; `begin` and administrative actions work in the transaction of their caller.
 package struct CloudMachine: Sendable {
-  /// The limits.
+  /// The limits that requests are checked against.
   package var limits: CloudLimits
 
   /// Reads a range of the content with a checksum from the storage, in a transaction of its own.

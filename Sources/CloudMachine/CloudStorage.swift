@@ -215,7 +215,7 @@ public enum StorageChange: Hashable, Sendable {
 /// A subscription always belongs to one user: one to a public or shared database is stored under an
 /// ID with that scope and the user as owner.
 public struct DatabaseID: Hashable, Sendable, Codable {
-  /// The container.
+  /// The identifier of the container that the database belongs to.
   public var container: String
   /// The container's environment.
   public var environment: CloudEnvironment
@@ -473,7 +473,7 @@ public struct ReceiptKey: Hashable, Sendable, Codable {
   public var user: UserID
   /// The device that sent the request.
   public var device: String
-  /// The request ID.
+  /// The ID that the device gave the request.
   public var requestID: String
 
   /// Creates a key.

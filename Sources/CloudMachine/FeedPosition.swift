@@ -5,7 +5,7 @@ import Records
 ///
 /// A token contains the full identity of its feed: the storage, the database and its incarnation,
 /// and for a zone feed the zone and its incarnation. It is valid only if all of them match, so it
-/// can be rejected but never misread (RELIABILITY I10).
+/// can be rejected but never misread. See I10 and I20 in Docs/Evidence/Reliability.md.
 struct FeedPosition: Hashable {
   /// The feed a token belongs to.
   struct Feed: Hashable {

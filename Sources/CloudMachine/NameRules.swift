@@ -3,7 +3,7 @@ import Records
 
 /// Validation of names.
 ///
-/// Rules: CS-7 to CS-29 and CS-125 to CS-139, scenario `invalidRecordName`.
+/// Rules: CS-11 and CS-27 to CS-30, scenario `invalidRecordName`.
 struct NameRules {
   var limits: CloudLimits
 

@@ -7,7 +7,7 @@ public import Records
 public struct ReadPlan: Hashable, Sendable {
   /// Records of one zone.
   public struct ZoneRecords: Hashable, Sendable {
-    /// The zone.
+    /// The zone that contains the records.
     public var zone: ZoneID
     /// The zone's database.
     public var database: DatabaseID
@@ -26,7 +26,7 @@ public struct ReadPlan: Hashable, Sendable {
   public struct Page: Hashable, Sendable {
     /// The zone of a zone's feed; `nil` for the feed of a database.
     public var zone: ZoneID?
-    /// The database.
+    /// The database of the feed.
     public var database: DatabaseID
     /// The sequence number after which the page begins.
     public var sequence: UInt64
@@ -46,9 +46,9 @@ public struct ReadPlan: Hashable, Sendable {
   public struct TypePage: Hashable, Sendable {
     /// The record type.
     public var type: String
-    /// The zone.
+    /// The zone that contains the records.
     public var zone: ZoneID
-    /// The database.
+    /// The database that contains the zone.
     public var database: DatabaseID
     /// The name after which the page begins; `nil` for the first page.
     public var name: String?

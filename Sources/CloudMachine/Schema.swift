@@ -3,7 +3,7 @@ import Records
 
 /// The record types that a request uses, and their extensions by its saves.
 ///
-/// Rules: CS-7 to CS-29 and CS-125 to CS-139.
+/// Rules: CS-121 to CS-124.
 struct Schema {
   private let context: RequestContext
   private var types: [String: RecordTypeRow] = [:]

@@ -31,7 +31,7 @@ public protocol SchemaStorage: AnyObject {
 
 /// The ID of a record type in a container's environment.
 public struct RecordTypeID: Hashable, Sendable, Codable {
-  /// The container.
+  /// The identifier of the container that the types belong to.
   public var container: String
   /// The container's environment.
   public var environment: CloudEnvironment
@@ -136,7 +136,7 @@ public struct RecordTypeRow: Hashable, Sendable, Codable {
 
 /// The schema of a container's environment.
 public struct SchemaRow: Hashable, Sendable, Codable {
-  /// The container.
+  /// The identifier of the container that the types belong to.
   public var container: String
   /// The container's environment.
   public var environment: CloudEnvironment

@@ -17,7 +17,7 @@ extension ByteWriter {
 }
 
 extension ByteReader {
-  /// A push.
+  /// Reads a push.
   public mutating func push() throws(ByteFormatError) -> CloudPush {
     let container = try string()
     let database: DatabaseScope = try enumeration("the database of a push is unknown")

@@ -49,7 +49,7 @@ public struct Done: Hashable, Sendable, Codable {
 public struct ItemResult<ID: Hashable & Sendable & Codable, Value: Hashable & Sendable & Codable>:
   Hashable, Sendable, Codable
 {
-  /// The outcome.
+  /// What the server did with one item of a request.
   public enum Outcome: Hashable, Sendable, Codable {
     /// The item succeeded.
     case success(Value)
@@ -60,7 +60,7 @@ public struct ItemResult<ID: Hashable & Sendable & Codable, Value: Hashable & Se
   /// The item.
   public var id: ID
 
-  /// The outcome.
+  /// The value of the item, or the error of the item alone.
   public var outcome: Outcome
 
   /// Creates a result for the item `id`.
@@ -104,7 +104,7 @@ public struct DatabaseChangesPage: Hashable, Sendable, Codable {
 
 /// One page of a zone's feed, with the current version of each changed record.
 public struct ZoneChangesPage: Hashable, Sendable, Codable {
-  /// The zone.
+  /// The zone whose changes the page contains.
   public var zone: ZoneID
   /// New and changed records.
   public var modified: [Record]

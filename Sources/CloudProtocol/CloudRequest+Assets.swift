@@ -5,11 +5,11 @@ public import Records
 /// The reply is the asset to save, with a receipt. Content without a saved record is removed after
 /// a while.
 public struct UploadAsset: Hashable, Sendable, Codable {
-  /// The type of the record.
+  /// The type of the record that will refer to the file.
   public var recordType: String
   /// The field of the asset.
   public var key: String
-  /// The content.
+  /// The bytes of the file.
   public var content: AssetContent
 
   /// Creates a request.
@@ -29,7 +29,7 @@ public struct UploadAsset: Hashable, Sendable, Codable {
 ///
 /// Read access to the record gives access to its assets.
 public struct DownloadAsset: Hashable, Sendable, Codable {
-  /// The record.
+  /// The record that refers to the file.
   public var record: RecordID
   /// Its field.
   public var key: String

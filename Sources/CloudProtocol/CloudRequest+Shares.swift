@@ -2,7 +2,7 @@ public import Records
 
 /// Fetches the metadata of shares by URL, before accepting them.
 public struct ResolveShares: Hashable, Sendable, Codable {
-  /// The URLs.
+  /// The URLs of the shares, as their owners sent them.
   public var urls: [String]
   /// The fields of the root record to return; `nil` omits the root record.
   public var rootFields: FieldSelection?
@@ -24,7 +24,7 @@ public struct ShareMetadata: Hashable, Sendable, Codable {
   public var rootID: RecordID?
   /// The root record, if requested.
   public var root: Record?
-  /// The owner.
+  /// The user who owns the shared records.
   public var owner: UserIdentity
   /// The role of the current user.
   public var role: ShareRole

@@ -25,7 +25,7 @@ public struct CloudCall: Hashable, Sendable, Codable {
   /// Unique per device.
   public var requestID: String
 
-  /// The request.
+  /// What the server is asked to read or to change.
   public var request: CloudRequest
 
   /// Creates a call.
@@ -134,7 +134,7 @@ public struct FetchDatabaseChanges: Hashable, Sendable, Codable {
 
 /// Fetches the record changes of a zone.
 public struct FetchZoneChanges: Hashable, Sendable, Codable {
-  /// The zone.
+  /// The zone whose record changes are fetched.
   public var zone: ZoneID
   /// The token of the last page; `nil` fetches all records.
   public var since: ChangeToken?

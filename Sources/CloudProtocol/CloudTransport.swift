@@ -74,9 +74,9 @@ public struct QueryPush: Hashable, Sendable, Codable {
     case deleted = 3
   }
 
-  /// The record.
+  /// The record whose change caused the push.
   public var record: RecordID
-  /// The reason.
+  /// Whether the record was created, changed or deleted.
   public var reason: Reason
   /// The fields that the subscription requests in its pushes.
   public var fields: Fields

@@ -9,16 +9,16 @@ import Synchronization
 /// A line is a checksum, a space, and the group as a JSON array. A group without changes marks the
 /// end of the last rewrite. A last line without its end or with zero bytes is a write that a crash
 /// interrupted, and is removed. Any other line that does not match its checksum is damage. A value;
-/// its owner guards it and writes the file anew when most of it is obsolete. A file that another
-/// journal has written is not written anew, so that no line is lost; this one has them when it is
-/// read again.
+/// its owner guards it and rewrites the file when most of it is obsolete. A file to which another
+/// journal has written is not rewritten, so that no line is lost; this journal contains those lines
+/// after it is read again.
 public struct Journal<Change: Codable & Sendable>: Sendable {
   private let file: AtomicFile
   private let header: Data
   private let format: String
   private let version: Int
   private var size = 0
-  /// Whether another journal has written the file since it was read or written anew.
+  /// Whether another journal has written to the file since it was read or rewritten.
   private var hasOthersLines = false
   /// Whether a part of a failed write may stand behind the last line.
   private var hasRest = false
@@ -49,8 +49,8 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
   /// The place of the file.
   public var url: URL { file.url }
 
-  /// Whether most of the file is obsolete and it should be written anew; never below 256 KiB, and
-  /// not after a change by another journal, until the file is read again.
+  /// Whether most of the file is obsolete and it should be rewritten; never below 256 KiB, and not
+  /// after a change by another journal, until the file is read again.
   public var isMostlyObsolete: Bool {
     !hasOthersLines && size > 256 << 10 && size > 3 * compactSize
   }
@@ -68,9 +68,8 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
   /// Reads the file.
   ///
   /// - Parameters:
-  ///   - isRecovering: whether a damaged file is copied, and the lines that are intact are
-  /// returned.
-  ///     The file stays until it is written anew.
+  ///   - isRecovering: whether a damaged file is copied and its intact lines are returned. The file
+  ///     stays until it is rewritten.
   ///   - userInfo: what the changes need to be decoded.
   /// - Throws: ``FileError`` if the file can't be read, is damaged, or is from a newer version; it
   ///   stays as it is.
@@ -166,7 +165,7 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
     }
   }
 
-  /// Writes the file anew with these groups only.
+  /// Replaces the content of the file with these groups.
   ///
   /// - Parameter replacesOthers: whether a file that another journal has written is replaced, too,
   ///   such as to erase it.

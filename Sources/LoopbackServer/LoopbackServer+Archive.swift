@@ -12,7 +12,7 @@ public import Foundation
 ///
 /// An archive carries the server's identity and its secret, so change tokens, cursors and the URLs
 /// of shares stay valid on the server that imports it. Use only one of the two servers from then
-/// on: their later tokens cannot be told apart. The archive discloses every record and every
+/// on: their later tokens cannot be distinguished. The archive discloses every record and every
 /// share's URL; keep it in a file with mode 0600.
 extension LoopbackServer {
   /// Writes the server's archive line by line, each with the line feed that ends it.

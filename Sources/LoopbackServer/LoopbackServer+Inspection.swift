@@ -30,9 +30,9 @@ public struct ServerDatabase: Hashable, Sendable {
 public struct ServerChange: Hashable, Sendable {
   /// The sequence number of the change, which increases with every change of the database.
   public var sequence: UInt64
-  /// The record.
+  /// The record that was saved or deleted.
   public var record: RecordID
-  /// Its type.
+  /// The record's type, also of a deleted record.
   public var type: String
   /// The record's change tag after the change; `nil` for a deletion.
   public var changeTag: ChangeTag?

@@ -22,7 +22,7 @@ public struct Fields: Hashable, Sendable, Codable {
   public struct Element: Hashable, Sendable, Codable {
     /// The field's name.
     public var key: String
-    /// The field.
+    /// The value, and whether it is encrypted.
     public var field: Field
 
     /// Pairs a name with its field.
@@ -42,7 +42,7 @@ public struct Fields: Hashable, Sendable, Codable {
 
   /// The same; elements that come in order are kept as they are.
   ///
-  /// Complexity: O(n log n) in whatever order they come, since whoever sends a record chooses it.
+  /// Complexity: O(n log n) in any order, since the sender of a record chooses it.
   public init(_ elements: [Element]) {
     let isInOrder = elements.indices.dropFirst().allSatisfy {
       elements[$0 - 1].key < elements[$0].key

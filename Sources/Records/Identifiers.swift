@@ -1,7 +1,7 @@
 /// Names one record zone: its own name and the user whose database it lives in.
 ///
 /// Inside a user's own private database the owner is `ZoneID.currentOwner`, as CloudKit spells
-/// it; a zone shared by somebody else carries that person's user name.
+/// it; a zone that another user shares carries that user's name.
 /// See CS-30.
 public struct ZoneID: Hashable, Sendable, Codable, Comparable {
   /// The owner name that stands for "the user who asks".

@@ -260,12 +260,12 @@ public struct ZoneDeletion: Hashable, Sendable, Codable {
   }
 }
 
-/// A record that is gone.
+/// A record that was deleted.
 public struct RecordDeletion: Hashable, Sendable, Codable {
   /// The record that was there.
   public var id: RecordID
 
-  /// Its type.
+  /// The type that the deleted record had.
   public var type: String
 
   /// Notes that the record went.

@@ -42,7 +42,7 @@ public enum SharePermission: UInt8, Hashable, Sendable, Codable, CaseIterable {
   case unknown = 0
   /// Nothing.
   case none = 1
-  /// Read.
+  /// The participant may read the shared records.
   case readOnly = 2
   /// Read and change.
   case readWrite = 3
@@ -68,7 +68,7 @@ public enum ShareAcceptance: UInt8, Hashable, Sendable, Codable, CaseIterable {
   case unknown = 0
   /// Was invited.
   case pending = 1
-  /// Accepted.
+  /// The participant has accepted the invitation.
   case accepted = 2
   /// Left, or was removed.
   case removed = 3

@@ -1,4 +1,4 @@
-/// A standing wish to be told of changes by push.
+/// A subscription to pushes about changes.
 public struct Subscription: Hashable, Sendable, Codable {
   /// What is watched.
   public enum Kind: Hashable, Sendable, Codable {

@@ -29,7 +29,7 @@ extension Connection {
 
   /// Switches the file to write-ahead logging with every commit synced to the disk.
   ///
-  /// The switch itself does not honour the busy timeout when several processes try it at once,
+  /// The switch itself does not honor the busy timeout when several processes try it at once,
   /// so it is tried again, at most `attempts` times, 10 ms apart.
   package func useWriteAheadLog(attempts: Int = 1_000) throws {
     try execute("PRAGMA synchronous = FULL")

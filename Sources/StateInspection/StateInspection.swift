@@ -3,7 +3,7 @@ package import SyncMachine
 
 /// The state of a sync engine read from a file, and its form in the file.
 ///
-/// Three forms are told apart by their bytes: the log of a `FileStateStore`; the bytes of an
+/// Three forms are distinguished by their bytes: the log of a `FileStateStore`; the bytes of an
 /// encoded `CKSyncEngine.State.Serialization`; and any JSON or property list that holds such bytes,
 /// also deep inside an app's own file. The file is only read: no lock is taken, nothing is written
 /// and nothing is left beside it, so that an engine may be at work on it meanwhile. A state names

@@ -4,7 +4,7 @@ struct ManualCalls: Sendable {
   var queued: [QueuedOperation] = []
   /// The callers that wait until the running operation is cancelled.
   var cancelling: [Waiter] = []
-  /// The ended calls that the driver has not been told of.
+  /// The ended calls that were not reported to the driver yet.
   var finished: [(waiters: [Waiter], outcome: OperationOutcome)] = []
 }
 

@@ -84,7 +84,7 @@ extension SyncMachine {
   }
 
   /// Delays all requests if the server asked for it.
-  mutating func honour(_ error: CloudError, now: Moment) {
+  mutating func honor(_ error: CloudError, now: Moment) {
     guard let wait = error.wait else { return }
     let until = now + wait
     schedule.notBefore = max(schedule.notBefore ?? until, until)

@@ -91,19 +91,19 @@ package enum Stage: String, Hashable, Sendable, CaseIterable {
     switch self {
     case .stopped: []
     case .closingFetch, .closingSend, .created, .dormant, .idle, .checkingAccount:
-      [Exit(.stopped, "the engine is gone")]
+      [Exit(.stopped, "the engine was deallocated")]
     case .announcingFetch, .findingSubscription, .savingSubscription, .askingFetchOptions,
       .choosingZone, .readingDatabase, .deliveringDatabase, .checkingZones, .openingZone,
       .readingZone, .deliveringZone, .closingZone:
       [
         Exit(.closingFetch, "interrupted by an account change or a cancellation"),
-        Exit(.stopped, "the engine is gone"),
+        Exit(.stopped, "the engine was deallocated"),
       ]
     case .announcingSend, .sendingZones, .deliveringZones, .askingBatch, .sendingRecords,
       .deliveringRecords:
       [
         Exit(.closingSend, "interrupted by an account change or a cancellation"),
-        Exit(.stopped, "the engine is gone"),
+        Exit(.stopped, "the engine was deallocated"),
       ]
     }
   }
@@ -120,51 +120,52 @@ package enum Stage: String, Hashable, Sendable, CaseIterable {
       ]
     case .checkingAccount:
       [
-        Exit(.idle, "somebody is signed in"),
-        Exit(.dormant, "nobody is, or it could not be found out"),
+        Exit(.idle, "an account is signed in"),
+        Exit(.dormant, "no account is signed in, or the check failed"),
       ]
     case .announcingFetch:
       [
         Exit(.findingSubscription, "automatic sync and no subscription known"),
-        Exit(.askingFetchOptions, "the app was told"),
+        Exit(.askingFetchOptions, "the delegate has returned"),
       ]
     case .findingSubscription:
       [
-        Exit(.savingSubscription, "there is none"),
-        Exit(.askingFetchOptions, "there is one, or it could not be found out"),
+        Exit(.savingSubscription, "the server has none"),
+        Exit(.askingFetchOptions, "the server has one, or the check failed"),
         Exit(.closingFetch, "the server asks to wait"),
       ]
     case .savingSubscription:
       [
-        Exit(.askingFetchOptions, "saved, or not: the fetch goes on"),
+        Exit(.askingFetchOptions, "saved, or refused: the fetch continues"),
         Exit(.closingFetch, "the server asks to wait"),
       ]
-    case .askingFetchOptions: [Exit(.choosingZone, "the app answered")]
+    case .askingFetchOptions: [Exit(.choosingZone, "the delegate has returned the options")]
     case .choosingZone:
       [
-        Exit(.readingDatabase, "the list of zones is not read to its end"),
-        Exit(.checkingZones, "a zone may be gone"),
-        Exit(.deliveringDatabase, "the server lost all it had: zones that are not listed are gone"),
-        Exit(.openingZone, "a zone in scope holds changes"),
+        Exit(.readingDatabase, "the list of zones was not read to its end"),
+        Exit(.checkingZones, "a zone may be missing"),
+        Exit(.deliveringDatabase, "the server has lost its data: unlisted zones are removed"),
+        Exit(.openingZone, "a zone in scope has changes"),
         Exit(.readingZone, "the open zone has more pages"),
         Exit(.closingZone, "the open zone left the scope"),
-        Exit(.closingFetch, "no zone in scope holds changes"),
+        Exit(.closingFetch, "no zone in scope has changes"),
       ]
     case .readingDatabase:
       [
         Exit(.deliveringDatabase, "a page arrived"),
         Exit(.askingFetchOptions, "the token expired: start over"),
-        Exit(.findingSubscription, "the token expired: the subscription may be gone as well"),
+        Exit(.findingSubscription, "the token expired: the subscription may be missing as well"),
         Exit(.closingFetch, "the request failed"),
       ]
-    case .deliveringDatabase: [Exit(.askingFetchOptions, "the app has the page: token moves")]
+    case .deliveringDatabase:
+      [Exit(.askingFetchOptions, "the delegate has returned: the token advances")]
     case .checkingZones:
       [
-        Exit(.deliveringDatabase, "answered: zones that are gone have a reason"),
-        Exit(.askingFetchOptions, "too many zones at once: fewer may pass"),
+        Exit(.deliveringDatabase, "answered: each removed zone has a reason"),
+        Exit(.askingFetchOptions, "too many zones in one request: retried with fewer"),
         Exit(.closingFetch, "the request failed"),
       ]
-    case .openingZone: [Exit(.readingZone, "the app was told")]
+    case .openingZone: [Exit(.readingZone, "the delegate has returned")]
     case .readingZone:
       [
         Exit(.deliveringZone, "a page arrived"),
@@ -172,31 +173,32 @@ package enum Stage: String, Hashable, Sendable, CaseIterable {
       ]
     case .deliveringZone:
       [
-        Exit(.askingFetchOptions, "the app has the page: token moves; more pages follow"),
-        Exit(.closingZone, "the app has the last page: token moves"),
+        Exit(
+          .askingFetchOptions, "the delegate has returned: the token advances; more pages follow"),
+        Exit(.closingZone, "the delegate has returned from the last page: the token advances"),
       ]
     case .closingZone:
       [
-        Exit(.askingFetchOptions, "the app was told"),
+        Exit(.askingFetchOptions, "the delegate has returned"),
         Exit(.openingZone, "the token expired: the zone starts over"),
         Exit(.closingFetch, "the failure concerns the whole fetch"),
       ]
-    case .closingFetch: [Exit(.idle, "the app was told")]
+    case .closingFetch: [Exit(.idle, "the delegate has returned")]
     case .announcingSend, .deliveringZones, .deliveringRecords:
       [
         Exit(.sendingZones, "zone changes are pending"),
-        Exit(.sendingRecords, "a split batch has a part left"),
+        Exit(.sendingRecords, "a part of a split batch remains"),
         Exit(.askingBatch, "record changes are pending, or untracked ones"),
-        Exit(.closingSend, "nothing is left, or something failed"),
+        Exit(.closingSend, "nothing remains to send, or a request failed"),
       ]
     case .sendingZones: [Exit(.deliveringZones, "answered, or failed")]
     case .askingBatch:
       [
-        Exit(.sendingRecords, "the app gave a batch"),
-        Exit(.closingSend, "the app has nothing for now"),
+        Exit(.sendingRecords, "the delegate has returned a batch"),
+        Exit(.closingSend, "the delegate has returned no batch"),
       ]
     case .sendingRecords: [Exit(.deliveringRecords, "answered, failed, or too large: split")]
-    case .closingSend: [Exit(.idle, "the app was told")]
+    case .closingSend: [Exit(.idle, "the delegate has returned")]
     case .stopped: []
     }
   }

@@ -79,7 +79,7 @@ extension SyncMachine {
   }
 
   private mutating func missAccount(_ error: CloudError, now: Moment) {
-    honour(error, now: now)
+    honor(error, now: now)
     history.note(.checkingAccount, error.code, now)
     switch error.code {
     case .notAuthenticated where error.accountObstacle == nil:

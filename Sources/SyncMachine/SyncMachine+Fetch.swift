@@ -112,7 +112,7 @@ extension SyncMachine {
     _ fetch: Fetch, _ answer: Result<CloudReply, CloudError>, now: Moment
   ) {
     var fetch = fetch
-    if case .failure(let error) = answer { honour(error, now: now) }
+    if case .failure(let error) = answer { honor(error, now: now) }
     switch fetch.step {
     case .findingSubscription: settleSearch(&fetch, answer, now: now)
     case .savingSubscription(_, let id): settleSaving(&fetch, answer, id: id, now: now)

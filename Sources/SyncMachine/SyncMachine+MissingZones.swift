@@ -38,7 +38,7 @@ extension SyncMachine {
     case .success(.zones(let results)) where results.count == zones.count:
       var losses: [ZoneDeletion] = []
       for (zone, result) in zip(zones, results) {
-        if let error = result.error { honour(error, now: now) }
+        if let error = result.error { honor(error, now: now) }
         if let reason = result.error?.zoneLoss {
           losses.append(ZoneDeletion(zone: zone, reason: reason))
         } else {

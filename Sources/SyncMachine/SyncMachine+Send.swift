@@ -20,7 +20,7 @@ extension SyncMachine {
     case .sendingZones, .sendingRecords, .asking: return .rest
     case .announcing, .deliveringZones, .deliveringRecords:
       update.isUrgent = true
-      settleTold(&send, now: now)
+      settleReported(&send, now: now)
       return chooseNext(&send)
     case .given(let batch):
       let (first, later) = state.separated(batch)
@@ -124,7 +124,7 @@ extension SyncMachine {
   ) {
     var send = send
     if case .failure(let error) = answer {
-      honour(error, now: now)
+      honor(error, now: now)
       noteAccountError(error)
     }
     switch send.step {
@@ -178,14 +178,14 @@ extension SyncMachine {
   ///
   /// Not earlier: after a crash in between, a change would neither be pending nor known to the app
   /// as failed.
-  private mutating func settleTold(_ send: inout Send, now: Moment) {
+  private mutating func settleReported(_ send: inout Send, now: Moment) {
     send.zoneCount += send.reportedZones.count
     send.recordCount += send.reportedRecords.count
-    for told in send.reportedZones {
-      if state.zones.settle(told.id, returns: told.returns) == .nothing {
-        note(.removeZone(told.id), now: now)
+    for reported in send.reportedZones {
+      if state.zones.settle(reported.id, returns: reported.returns) == .nothing {
+        note(.removeZone(reported.id), now: now)
       }
-      if told.isForgotten { forget(state.resolved(told.id), now: now) }
+      if reported.isForgotten { forget(state.resolved(reported.id), now: now) }
     }
     // By index: taking an ID out of the array would retain and release it once more.
     for index in send.reportedRecords.indices {
@@ -273,7 +273,7 @@ extension SyncMachine {
   /// - Returns: Whether the item is retried.
   private mutating func note(_ send: inout Send, _ error: CloudError?, now: Moment) -> Bool {
     guard let error else { return false }
-    honour(error, now: now)
+    honor(error, now: now)
     if send.failure == nil {
       send.failure = OperationFailure(
         CloudError(.partialFailure, "Some changes could not be sent; see each item's error."))
@@ -294,7 +294,7 @@ extension SyncMachine {
 
   private mutating func end(_ send: Send, now: Moment) {
     var send = send
-    settleTold(&send, now: now)
+    settleReported(&send, now: now)
     returnUnsettled()
     history.note(.sending, send.failure?.error.code, now)
     calls.finished.append((send.waiters, send.failure.map(OperationOutcome.failure) ?? .success))

@@ -93,7 +93,7 @@ extension SyncMachine {
   /// The error of operations while an account change is held back.
   static var storeRefusal: CloudError {
     CloudError(
-      .internalError, "The state store takes nothing; see the sync engine's stateStoreError.")
+      .internalError, "The state store rejected a write; see the sync engine's stateStoreError.")
   }
 
   /// Advances the report of the account change that is the next event.

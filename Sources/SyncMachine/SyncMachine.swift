@@ -38,8 +38,8 @@ package import Records
 /// before it carries out an instruction, it performs the writes of `nextWrite()` one by one and
 /// reports `stored()` or `storeFailed(now:)` for each. The machine decides when a refused write is
 /// retried, and delivers an account change only when it is stored. A result of a write is an input:
-/// after `wait`, the driver calls `next(now:)` again. See CE-12, CE-13 and CE-84 in
-/// Docs/Evidence/Engine.md.
+/// after `wait`, the driver calls `next(now:)` again. See CE-12, CE-13, CE-84 and CE-86 in
+/// Docs/Evidence/Engine.md, and I3 and I13 in Docs/Evidence/Reliability.md.
 package struct SyncMachine: Sendable {
   /// The settings of a machine.
   package struct Configuration: Hashable, Sendable {
@@ -64,7 +64,7 @@ package struct SyncMachine: Sendable {
     /// The number of pending changes up to which the app is always shown all of them.
     package var leastShown: Int
 
-    /// Creates settings with CloudKit's behaviour.
+    /// Creates settings with CloudKit's behavior.
     ///
     /// - Parameter session: A text that no other run on the same device uses.
     package init(session: String, automaticallySync: Bool = true) {

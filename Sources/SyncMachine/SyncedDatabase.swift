@@ -4,7 +4,7 @@ package import Records
 /// The database that a state belongs to.
 ///
 /// Tokens, zones and pending changes are not valid in another database: all known zones would count
-/// as missing there, and the app would be told to delete their data.
+/// as missing there, and the app would delete their data.
 package struct SyncedDatabase: Hashable, Sendable, CustomStringConvertible {
   /// The container's identifier.
   package var container: String

@@ -16,7 +16,7 @@ extension ItemTable {
     sendEverything()
   }
 
-  /// Nobody is signed in any more, or another account is.
+  /// Handles a sign-out, or the sign-in of another account.
   mutating func takeAccountChange(to user: CKRecord.ID?) {
     // A crash after an earlier report of the same change: the items are the new account's already.
     guard user == nil || settings.owner != user?.recordName else { return }

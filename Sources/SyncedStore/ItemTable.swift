@@ -18,7 +18,7 @@ struct ItemTable: Sendable {
     var droppedZones: [CKRecordZone.ID] = []
     /// Changes for the app.
     var visible: [SyncedStore.ItemChange] = []
-    /// Whether items were removed that must not stay in the file: it is written anew at once.
+    /// Whether items were removed that must not stay in the file: it is rewritten at once.
     var isErased = false
     /// Whether they were those of another account: the engine's state is removed, too.
     var isWiped = false
@@ -191,7 +191,7 @@ struct ItemTable: Sendable {
     set(entry, for: id)
   }
 
-  /// Deletes an item; the server is told if it may have the record.
+  /// Deletes an item, also on the server if the server may have the record.
   ///
   /// - Parameter type: the type of a record that the store does not have, but the server may have.
   mutating func delete(_ id: CKRecord.ID, evenIfUnknown type: CKRecord.RecordType? = nil) {

@@ -349,7 +349,7 @@ extension SyncedStore {
     return engine
   }
 
-  /// Removes an account's items if nobody is signed in, also when the engine has not noticed.
+  /// Removes an account's items if no account is signed in, also when the engine has not noticed.
   private func followSignOut() async throws {
     let container = state.withLock { $0.connection?.container }
     guard let container, try await container.accountStatus() == .noAccount else { return }

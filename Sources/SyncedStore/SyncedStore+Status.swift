@@ -97,7 +97,8 @@ extension SyncedStore {
     public var failure: CKError?
     /// The figures and problems since the store was opened.
     public var activity: Activity
-    /// The name of the user record of the account that the items belong to; `nil` if nobody's.
+    /// The name of the user record of the account that the items belong to; `nil` if
+    /// they belong to no account.
     public var account: String?
     /// Whether the store's own zone exists, as far as is known.
     public var hasZone = false

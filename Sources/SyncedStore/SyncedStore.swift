@@ -12,8 +12,8 @@ import Synchronization
 /// let store = try SyncedStore(
 ///   zoneID: CKRecordZone.ID(zoneName: "Notes"), directory: folder,
 ///   types: [SyncedType(Note.self, merging: .laterWins { $0.modified })])
-/// try store.start(CKContainer.default())
-/// try store.save(Note(id: UUID(), text: "Bread, milk", modified: Date()))
+/// try store.start(container)
+/// try store.save(Note("Bread, milk"))
 /// ```
 ///
 /// The directory has two files: the items, with their system fields and unsent changes, and the
@@ -69,7 +69,7 @@ public final class SyncedStore: Sendable {
   ///   - isRecovering: whether a damaged file is set aside; ``recoveries`` lists it, and everything
   ///     is fetched again.
   ///   - accepts: whether the store keeps the records of a zone; by default only those of `zoneID`.
-  ///   - recreates: whether a zone of the account that is missing, although nobody deleted it, is
+  ///   - recreates: whether a zone of the account that is missing, but was not deleted, is
   ///     created again with its items; otherwise they are removed. By default every zone is.
   ///   - importing: fills a new store, such as with the items of an older version of the app. It is
   ///     called while there is no file, so again after a crash.
@@ -180,8 +180,8 @@ public final class SyncedStore: Sendable {
   /// Records of zones that the store does not accept are ignored. Before the first sign-in the
   /// account of a record is unknown: the sign-in removes the record, and a sync fetches it again.
   /// A record that the server modified before the known version of it is ignored. An older record
-  /// of an item that was deleted meanwhile can't be told from a new one: it is shown until the next
-  /// fetch of the whole zone.
+  /// of an item that was deleted meanwhile can't be distinguished from a new one: it is shown until
+  /// the next fetch of the whole zone.
   ///
   /// - Throws: ``FileError`` if they can't be stored; they are handled all the same.
   public func receive(_ records: [CKRecord], deleted: [CKRecord.ID] = []) throws {
@@ -291,7 +291,7 @@ extension SyncedStore.State {
     }
   }
 
-  /// Stores what events changed, and writes the file anew if most of it is obsolete.
+  /// Stores what events changed, and rewrites the file if most of it is obsolete.
   mutating func flush() throws(FileError) {
     if mustRewrite { return try rewrite() }
     if journal.isMostlyObsolete, (try? rewrite()) != nil { return }

@@ -45,7 +45,7 @@ public struct SyncedTransaction: Sendable {
   ///   - type: the type of the item.
   ///   - name: the name of the item's record.
   ///   - zone: the zone; `nil` for the store's own.
-  ///   - evenIfUnknown: whether the server is told although the store never had such a record.
+  ///   - evenIfUnknown: whether the deletion is sent although the store never had such a record.
   public mutating func delete<Item: SyncedItem>(
     _ type: Item.Type, named name: String, in zone: CKRecordZone.ID? = nil,
     evenIfUnknown: Bool = false

@@ -36,6 +36,7 @@ private func phone(of server: LoopbackServer = LoopbackServer()) -> CKContainer 
   CKContainer(identifier: "iCloud.example", transport: server.device("phone", signedInAs: "alice"))
 }
 
+/// Proves X11.
 @Test func anEngineSendsWhatWasAdded() async throws {
   let container = phone()
   let app = App()

@@ -34,6 +34,7 @@ func openNotes(in folder: URL, _ container: CKContainer) throws -> SyncedStore {
   return notes
 }
 
+/// Proves X8.
 @Test func aNoteIsEditedOnTwoDevices() async throws {
   let server = LoopbackServer()
   let folder = FileManager.default.temporaryDirectory.appending(path: "\(UUID())")
@@ -77,6 +78,7 @@ struct DocumentedStoreTests {
       identifier: "iCloud.example", transport: server.device(device, signedInAs: "ada"))
   }
 
+  /// Proves X8.
   @Test func twoDevicesConvergeAfterACrash() async throws {
     let folders = [Folder(), Folder()]
     let phone = container("phone")

@@ -28,12 +28,12 @@ enum EngineBenchmarks {
         },
         reference: microsecond, rounds: 7),
       Benchmark(
-        name: "P9 a record sent with a trace taken down", goal: nil,
+        name: "P9 a record sent with a tracer", goal: nil,
         subject: sending("a tracer that keeps nothing", NoTracer()),
         reference: sending("no tracer"), rounds: 7),
       Benchmark(
         name: "P9 a record sent while the status is watched", goal: nil,
-        subject: Side("somebody reads statusUpdates", operations: records) {
+        subject: Side("with an observer", operations: records) {
           let world = try EngineWorld(sending: records)
           async let count = world.countStatuses()
           let time = try await world.timeOfSending()
@@ -41,7 +41,7 @@ enum EngineBenchmarks {
           keep(await count)
           return time
         },
-        reference: sending("nobody does"), rounds: 7),
+        reference: sending("without an observer"), rounds: 7),
       choosing("pendingRecordZoneChanges.filter", filtered),
       choosing("pendingRecordZoneChanges(in:limit:)") { state, scope in
         state.pendingRecordZoneChanges(in: scope, limit: 250)
@@ -146,7 +146,7 @@ private final class EngineWorld: CKSyncEngineDelegate {
   /// Lets the engine go.
   func stop() { engine.withLock { $0 = nil } }
 
-  /// How many statuses the engine tells of until it is gone.
+  /// The number of statuses that the engine reports until it is deallocated.
   func countStatuses() async -> Int {
     guard let updates = engine.withLock({ $0?.statusUpdates }) else { return 0 }
     var count = 0

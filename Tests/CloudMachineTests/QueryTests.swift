@@ -96,7 +96,7 @@ struct QueryTests {
 
   /// Proves CS-76, CS-77.
   @Test("each comparator of lists and places does the same")
-  func listsAndPlaces() throws {
+  func listAndLocationComparatorsMatch() throws {
     let world = try QueryTests.items()
     let rome = FieldValue.location(Location(latitude: 41.8, longitude: 12.4))
     let rows: [(Query.Filter, String)] = [

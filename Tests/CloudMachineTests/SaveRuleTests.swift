@@ -126,7 +126,7 @@ struct SaveRuleTests {
 
   /// Proves CS-110, I5, SC-153.
   @Test("times rise by a millisecond at least, whatever the clock does; tags are never used twice")
-  func timesAndTags() throws {
+  func timesRiseAndTagsAreUnique() throws {
     let world = try World()
     var tags: [String] = []
     var last = Timestamp(secondsSinceReferenceDate: -1)

@@ -297,7 +297,7 @@ struct SharedDatabaseTests {
   }
 
   @Test("records that come into the hierarchy are changes, those that leave it deletions")
-  func comingAndGoing() throws {
+  func recordsLeavingHierarchyAreDeletions() throws {
     let world = try shared()
     var token = try world.visit(nil, as: world.stranger).token
     func news() throws -> String {

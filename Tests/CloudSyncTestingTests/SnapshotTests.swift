@@ -40,7 +40,7 @@ struct SnapshotTests {
       of: error?.description ?? "",
       matches: """
         Tests.swift:7: The value differs from the text in the source. Run the test with CLOUDSYNC_RECORD=1 to \
-        record it anew.
+        record it again.
         - is what was expected, + is what came
 
           line 1

@@ -1,7 +1,7 @@
 import CommandLineKit
 import Testing
 
-@Suite("Tables, widths and colours")
+@Suite("Tables, widths and colors")
 struct TableTests {
   private static let table = Table(
     [.init("ID", .id), .init("NAME", .text), .init("SIZE", .number)],

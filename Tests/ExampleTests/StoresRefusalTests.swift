@@ -291,7 +291,7 @@ struct StoresRefusalTests {
   }
 
   @Test("demo --store plays one store alone, and its device has that store only")
-  func demoOfOne() async throws {
+  func demoRunsOneStoreAlone() async throws {
     let tool = try StoresTool()
     let run = try await tool.run(["demo", "--store", "results", "--json"])
     #expect(run.code == 0 && run.errors.isEmpty, "\(run.errors)")

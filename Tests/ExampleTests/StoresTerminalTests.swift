@@ -31,7 +31,7 @@ struct StoresTerminalTests {
       #expect(lines.dropLast().contains { $0.count == columns }, "\(plain)")
     }
     let always = try await tool.good("--color=always", "tabs", "list")
-    #expect(always.contains("\u{1B}[33m* \(Self.name)"), "in full, with colours: \(always)")
+    #expect(always.contains("\u{1B}[33m* \(Self.name)"), "in full, with colors: \(always)")
     let json = try await PseudoTerminal(columns: 50).run(
       try tool.process(["--json", "tabs", "list"], ["TERM": "xterm"]))
     #expect(!json.contains("\u{1B}") && json.contains(Self.name))

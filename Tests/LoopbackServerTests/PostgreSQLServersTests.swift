@@ -55,6 +55,7 @@
       return (stream, observation)
     }
 
+    /// Proves X7.
     @Test("A change on one server is pushed to the devices of another without a check")
     func changeIsPushedWithoutCheck() async throws {
       let database = try TemporaryDatabase()
@@ -107,6 +108,7 @@
       #expect(database.otherConnections == [])
     }
 
+    /// Proves X7.
     @Test("A client goes on with tokens, cursors, receipts, files and shares at another server")
     func clientGoesOnAtAnotherServer() async throws {
       let database = try TemporaryDatabase()
@@ -140,6 +142,7 @@
       #expect(database.otherConnections == [])
     }
 
+    /// Proves X7.
     @Test("A request that two servers get at once is carried out once, and both give its answer")
     func requestAtTwoServersIsCarriedOutOnce() async throws {
       let database = try TemporaryDatabase()

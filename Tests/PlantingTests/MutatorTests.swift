@@ -88,6 +88,7 @@ struct MutatorTests {
     #expect(mutants(text, .statementRemoved) == [])
   }
 
+  /// Proves X12.
   @Test("A sample takes as many of each module, follows from its seed, and does not overlap")
   func samplesFollowFromSeeds() throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -108,6 +109,7 @@ struct MutatorTests {
     }
   }
 
+  /// Proves X12.
   @Test("Every mutant that is known as equivalent still exists, and has a reason")
   func equivalentMutantsExist() throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -8,6 +8,9 @@ private let toolchainModules: Set<String> = [
 /// The page with the table of modules.
 private let architecturePath = "Docs/Architecture.md"
 
+/// The page with the table of folders.
+private let contributingPath = "CONTRIBUTING.md"
+
 extension SourceRule {
   static let layoutRules: [SourceRule] = [
     SourceRule(
@@ -106,6 +109,29 @@ extension SourceRule {
           "Sources/C/shim.h": "#include <c.h>",
         ],
       ]),
+
+    SourceRule(
+      name: "Every folder of Sources has a row in CONTRIBUTING.md, and every row a folder",
+      check: { $0.contributingFaults() },
+      broken: [
+        (
+          [
+            contributingPath: "| `Sources/A` | a `B` |\n| `Tests/C` | c |",
+            "Sources/A/A.swift": "", "Sources/B/B.swift": "",
+          ],
+          [contributingPath]
+        ),
+        (
+          [contributingPath: "| `Sources/A`, `B` | a |", "Sources/A/A.swift": ""],
+          [contributingPath]
+        ),
+      ],
+      kept: [
+        [
+          contributingPath: "| `Sources/A`, `B` | a |", "Sources/A/A.swift": "",
+          "Sources/B/B.swift": "",
+        ]
+      ]),
   ]
 
   private static func manifest(_ targets: String, _ rows: String) -> SourceTree {
@@ -197,6 +223,22 @@ extension SourceTree {
           place: "Package.swift:\(target.line)",
           message: "\(target.name) declares \(name), which none of its files imports")
       }
+    }
+  }
+
+  fileprivate func contributingFaults() -> [Fault] {
+    let rows = (self[contributingPath]?.lines ?? []).filter { $0.hasPrefix("| `Sources/") }
+    let named = rows.flatMap { row -> [String] in
+      let cell = row.split(separator: "|")[0]
+      return cell.split(separator: ",").map { $0.trimming().replacing("Sources/", with: "") }
+    }
+    let folders = Set(
+      files.compactMap { file -> String? in
+        let parts = file.path.split(separator: "/")
+        return parts.count > 2 && parts[0] == "Sources" ? String(parts[1]) : nil
+      })
+    return folders.symmetricDifference(named).sorted().map {
+      Fault(place: contributingPath, message: "the row of Sources/\($0), or its folder, is missing")
     }
   }
 

@@ -1,15 +1,10 @@
 /// The pages that can't do without an example.
 private let pagesWithExamples = ["Docs/Testing.md", "README.md"]
 
-/// The pages of the example stores whose examples are compared with the tests.
-private let storePages = [
-  "AchievementStore", "ClipboardStore", "GameResultStore", "LeaderboardStore", "SyncSupport",
-  "TabStore",
-].map { "Examples/\($0)/README.md" }
-
 /// Documents that are not in the repository, in two halves so that this file keeps its own rule.
 private let outsideDocuments = [
   "cloudkit-" + "surface ", "web-" + "services 1.", "cksyncengine " + "2.", "seed " + "00",
+  "RELIABILITY" + " ",
 ]
 
 extension SourceRule {
@@ -65,11 +60,32 @@ extension SourceRule {
           pages("```swift\nf()\n```", tests: ["f()"], article: "```swift\ng()\n```"),
           ["Sources/A/A.docc/B.md"]
         ),
+        (
+          pages("```swift\nf()\n```", tests: ["f()"], comment: "/// ```swift\n/// g()\n/// ```"),
+          ["Sources/A/A.swift"]
+        ),
       ],
       kept: [
         pages(
           "```sh\nmake\n```\n```swift\nimport A\nf(1,\n  2)\n```\n```swift\ng()\n```",
-          tests: ["import A\nimport Testing\nfunc g() {\n  f(1, 2)  // 3\n}", "g()"])
+          tests: ["import A\nimport Testing\nfunc g() {\n  f(1, 2)  // 3\n}", "g()"]),
+        pages(
+          "- a\n  ```swift\n  f()\n  ```", tests: ["f()", "{\n  g(\"\"\"\n    a\n    \"\"\")\n}"],
+          comment: "  /// ```swift\n  /// g(\"\"\"\n  ///   a\n  ///   \"\"\")\n  /// ```"),
+      ]),
+
+    SourceRule(
+      name: "Every code block names its language; a second word is a fence that by-url compiles",
+      check: { $0.fenceFaults() },
+      broken: [
+        (["A.md": "a\n```\nb\n```"], ["A.md:2"]),
+        (["A.md": "- a\n  ```swift manifest\n  b\n  ```"], ["A.md:2"]),
+      ],
+      kept: [
+        [
+          "A.md": "```text\na\n```\n```swift manifest\nb\n```",
+          ".ci/by-url": "blocks '```swift manifest' A.md",
+        ]
       ]),
 
     SourceRule(
@@ -88,13 +104,16 @@ extension SourceRule {
 
   /// A tree whose pages with examples all have this text, and whose tests have those.
   private static func pages(
-    _ text: String, tests: [String], article: String = ""
+    _ text: String, tests: [String], article: String = "", comment: String = ""
   ) -> SourceTree {
     SourceTree(
       files: pagesWithExamples.map { SourceFile(path: $0, text: text) }
         + tests.enumerated().map {
           SourceFile(path: "Tests/A/\($0.offset).swift", text: $0.element)
-        } + [SourceFile(path: "Sources/A/A.docc/B.md", text: article)])
+        } + [
+          SourceFile(path: "Sources/A/A.docc/B.md", text: article),
+          SourceFile(path: "Sources/A/A.swift", text: comment),
+        ])
   }
 
   // Written in two halves, so that this file keeps its own rule.
@@ -115,6 +134,12 @@ extension String {
     return false
   }
 
+  /// The text without the blanks at the beginning of each line, which a literal may have more of.
+  fileprivate var unindented: String {
+    guard contains("\n") else { return self }
+    return split(separator: "\n").map { $0.trimmingPrefix { $0 == " " } }.joined(separator: "\n")
+  }
+
   /// A heading's name in links, as GitHub makes it.
   fileprivate var anchor: String {
     String(
@@ -128,7 +153,7 @@ extension String {
 
 extension SourceFile {
   /// The lines outside code blocks, without code spans.
-  private var prose: [(number: Int, text: String)] {
+  var prose: [(number: Int, text: String)] {
     var isCode = false
     return lines.enumerated().compactMap { index, line in
       if line.trimmingPrefix(while: { $0 == " " }).hasPrefix("```") {
@@ -142,9 +167,7 @@ extension SourceFile {
 
   fileprivate var links: [(target: String, line: Int)] {
     prose.flatMap { number, text in
-      let outside = text.split(separator: "`", omittingEmptySubsequences: false).enumerated()
-        .filter { $0.offset.isMultiple(of: 2) }.map(\.element).joined(separator: "x")
-      return outside.matches(of: /\]\(([^)\s]+)\)/).map { (String($0.output.1), number) }
+      text.withoutCode.matches(of: /\]\(([^)\s]+)\)/).map { (String($0.output.1), number) }
     }
   }
 
@@ -155,11 +178,15 @@ extension SourceFile {
       })
   }
 
-  /// The contents of the code blocks marked with `language`.
+  /// The contents of the code blocks marked with `language`, in Markdown or in doc comments.
   fileprivate func codeBlocks(in language: String) -> [String] {
     var blocks: [String] = []
     var isInside = false
-    for line in lines {
+    for var line in lines.map({ $0.trimmingPrefix { $0 == " " } }) {
+      if isSwift {
+        guard line.hasPrefix("///") else { continue }
+        line = line.dropFirst(3).trimmingPrefix { $0 == " " }
+      }
       if line == "```\(language)" {
         isInside = true
         blocks.append("")
@@ -175,19 +202,28 @@ extension SourceFile {
   /// Whether the code of `example`, but for its imports, stands in this file without a gap.
   fileprivate func contains(codeOf example: SourceFile) -> Bool {
     let imported = Set(example.imports.map(\.line))
-    let wanted = example.tokens.filter { !imported.contains($0.line) }.map(\.text)
-    return tokens.map(\.text).contains(wanted)
+    let wanted = example.tokens.filter { !imported.contains($0.line) }.map(\.text.unindented)
+    return tokens.map(\.text.unindented).contains(wanted)
+  }
+
+  /// The lines that begin a code block, without their indentation.
+  fileprivate var fences: [(number: Int, text: Substring)] {
+    let marks = lines.enumerated().map { ($0.offset + 1, $0.element.trimmingPrefix { $0 == " " }) }
+      .filter { $0.1.hasPrefix("```") }
+    return stride(from: 0, to: marks.count, by: 2).map { marks[$0] }
   }
 }
 
 extension SourceTree {
-  /// The examples of the README, of `Docs`, of the catalogues and of the stores' pages that no file
-  /// of the tests contains; each example must be in one file, with all its imports.
+  /// The examples of the README, of `Docs`, of the catalogs, of the pages of `Examples` and of doc
+  /// comments that no file of the tests contains; each example must be in one file, with all its
+  /// imports.
   fileprivate func exampleFaults() -> [Fault] {
     let pages = files.filter { file in
       file.isMarkdown
-        && (file.path == "README.md" || file.path.hasPrefix("Docs/")
-          || file.path.contains(".docc/") || storePages.contains(file.path))
+        ? file.path == "README.md" || file.path.hasPrefix("Docs/") || file.path.contains(".docc/")
+          || file.path.hasPrefix("Examples/")
+        : file.isSwift && file.path.hasPrefix("Sources/")
     }
     let tests = files.filter { $0.path.hasPrefix("Tests/") && $0.isSwift }
     let empty = pagesWithExamples.filter { self[$0]?.codeBlocks(in: "swift").isEmpty ?? true }
@@ -203,6 +239,17 @@ extension SourceTree {
           return Fault(place: page.path, message: "no test contains example \(index + 1)")
         }
       }
+  }
+
+  fileprivate func fenceFaults() -> [Fault] {
+    let compiled = self[".ci/by-url"]?.text ?? ""
+    return files.filter(\.isMarkdown).flatMap { file in
+      file.fences.compactMap { number, fence in
+        if fence == "```" { return file.fault(number, "name the language, such as text") }
+        guard fence.contains(" "), !compiled.contains("'\(fence)'") else { return nil }
+        return file.fault(number, "\(fence) is not compiled by .ci/by-url")
+      }
+    }
   }
 
   /// Whether a link leads to a file, a folder or a heading; addresses on the web are taken for

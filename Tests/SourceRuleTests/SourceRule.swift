@@ -24,7 +24,7 @@ struct SourceRule: Sendable, CustomStringConvertible {
   /// All rules.
   static let all: [SourceRule] =
     sizeRules + documentationRules + purityRules + safetyRules + layoutRules + testRules
-    + storeRules + evidenceRules + proseRules
+    + storeRules + evidenceRules + proseRules + wordRules
 }
 
 extension SourceRule {

@@ -13,6 +13,7 @@ struct SourceRuleTests {
     }
   }
 
+  /// Proves X11.
   @Test("The repository follows the rule", arguments: SourceRule.all)
   func repositoryKeepsRule(_ rule: SourceRule) {
     let faults = rule.check(.repository)

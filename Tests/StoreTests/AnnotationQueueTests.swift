@@ -186,7 +186,7 @@ struct AnnotationQueueTests {
   }
 
   @Test("R: an edit back to what was is an edit, also when the answer in between was lost")
-  func thereAndBack() async throws {
+  func editBackToOldValueIsSent() async throws {
     for strategy in [ConflictStrategy.lastWriteWins, .manual] {
       let pair = try await AnnotationPair(strategy)
       let (phone, note) = (pair.phone, pair.note)

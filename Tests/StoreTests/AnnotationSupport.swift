@@ -154,7 +154,7 @@ extension LoopbackServer {
   }
 }
 
-/// An uncompressed picture in the BMP format, made of its size and one colour.
+/// An uncompressed picture in the BMP format, made of its size and one color.
 func picture(width: Int, height: Int, red: UInt8, green: UInt8, blue: UInt8) -> Data {
   let row = (width * 3 + 3) / 4 * 4
   func bytes(_ value: Int, _ count: Int) -> [UInt8] {

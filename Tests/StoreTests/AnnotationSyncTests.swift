@@ -146,7 +146,7 @@ struct AnnotationSyncTests {
 
   @Test(
     "R: while a person thinks, further edits of both sides count, and agreement ends the conflict")
-  func manualGoesOn() async throws {
+  func manualConflictFollowsFurtherEdits() async throws {
     let pair = try await AnnotationPair(.manual)
     try pair.phone.store.edit(pair.note) { $0.title = "p1" }
     try pair.desk.store.edit(pair.note) { $0.title = "d1" }

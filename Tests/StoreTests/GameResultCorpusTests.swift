@@ -140,7 +140,7 @@ struct GameResultCorpusTests {
     }
 
     /// Whether what is read besides the score may differ: letters in capitals, blanks
-    /// in a theme, squares in another colour.
+    /// in a theme, squares in another color.
     var keepsData: Bool { ![.upperCase, .doubleSpaces, .darkToLight].contains(self) }
   }
 

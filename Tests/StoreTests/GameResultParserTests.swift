@@ -43,7 +43,7 @@ struct GameResultParserTests {
     Case(
       text: "> Wordle 1,963 4/6\n> ⬛🟨⬛⬛⬛\n> 🟩🟩🟩🟩🟩", results: ["Wordle 4/6 1963 2026-11-03"],
       data: ["grid": ".Y...\nGGGGG"]),
-    // Fails, hard mode, missing grid, other colours.
+    // Fails, hard mode, missing grid, other colors.
     Case(
       text: "Wordle 1,963 X/6*\n\n⬛⬛⬛⬛⬛", results: ["Wordle X/6 1963 2026-11-03"],
       data: ["hardMode": "true"]),

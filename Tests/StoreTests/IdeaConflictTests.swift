@@ -73,7 +73,7 @@ struct IdeaConflictTests {
   }
 
   @Test(
-    "I: a deletion and an edit: the later one stays, whoever comes first",
+    "I: a deletion and an edit: the later one stays, whichever arrives first",
     arguments: [true, false], [true, false])
   func deletionAndEdit(_ isEditLater: Bool, _ isDeletionFirst: Bool) async throws {
     let (phone, tablet, idea) = try await pair()

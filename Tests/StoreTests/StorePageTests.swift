@@ -1,8 +1,10 @@
 import AchievementStore
+import AnnotationStore
 import ClipboardStore
 import CloudSync
 import Foundation
 import GameResultStore
+import IdeaStore
 import LeaderboardStore
 import LoopbackServer
 import SyncSupport
@@ -101,6 +103,47 @@ private func device(
   let rows = try await social.fetchLeaderboard(LeaderboardQuery(leaderboard: board.id))
   #expect(rows.map(\.displayName) == ["Ada"] && !link.absoluteString.isEmpty)
   try await social.shutDown()
+}
+
+@Test func anIdeaIsCreatedAndSynced() async throws {
+  let container = device()
+  let temporary = try TemporaryFolder()
+  let folder = temporary.url
+  let vendorID = "phone"
+  let userInfo: [AnyHashable: Any] = [:]
+  let store = try IdeaStore(directory: folder, container: container, deviceID: vendorID)
+  store.start()
+  let idea = try store.create(title: "陽台雨量計", description: "每天早上記一筆")  // on disk now
+  try store.update(idea.id, isCompleted: true)
+  let status = try await store.syncNow()
+  print(store.ideas.map(\.title), status.message ?? "synced")  // also see statusUpdates
+  // In the app's delegate:
+  store.didReceiveRemoteNotification(userInfo)
+  store.trigger(.enteredForeground)  // and .networkRecovered
+  #expect(store.ideas.map(\.isCompleted) == [true])
+  await store.stop()
+}
+
+@Test func anAnnotationIsAddedAndItsLayerIsShared() async throws {
+  let container = device()
+  let temporary = try TemporaryFolder()
+  let folder = temporary.url
+  let photo = folder.appendingPathComponent("door.jpg")
+  try Data("picture".utf8).write(to: photo)
+  let link = SimulatedLink()
+  let store = try AnnotationStore(directory: folder, container: container)
+  let coordinator = AnnotationCoordinator(store: store, network: NetworkMonitor(link))
+  await coordinator.startSync()  // now, then every 60 s
+  let layer = try store.addLayer(named: "House")
+  let note = try store.add(.init(title: "Door", position: [1, 2, 0]), to: layer.id)
+  try store.attach(photo, to: note.id)  // copied, sent with the next sync
+  try store.setStrategy(.perField(["content": .manual]).orElse(.lastWriteWins))
+  for conflict in store.conflicts { try store.resolve(conflict.id, use: .mine) }
+  try await coordinator.syncNow()
+  let url = try await store.share(layer.id, with: [.anyoneWithLink], mayWrite: true)
+  print(url, coordinator.syncStatus)  // idle, syncing, error, offline; also see statusUpdates
+  #expect(store.shareURL(of: layer.id) == url)
+  await coordinator.stopSync()
 }
 
 @Test func aDamagedFileIsSetAside() throws {

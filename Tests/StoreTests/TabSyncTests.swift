@@ -282,7 +282,7 @@ struct TabSyncTests {
 
   /// Proves FB-11, SC-57.
   @Test("T: C: sync turned off and on again: nothing doubles, what was closed meanwhile goes")
-  func offAndOn() async throws {
+  func syncOffAndOnDuplicatesNothing() async throws {
     let (server, phone, desk) = try pair()
     try phone.tabs.add([testTab(1), testTab(2), testTab(3)])
     try await phone.sync.sync()

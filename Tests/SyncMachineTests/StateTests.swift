@@ -95,11 +95,13 @@ struct StateTests {
     let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent()
       .appendingPathComponent("Docs/StateMachine.md")
-    if ProcessInfo.processInfo.environment["RECORD_DOCS"] == "1" {
+    if ProcessInfo.processInfo.environment["CLOUDSYNC_RECORD"] == "1" {
       try Data(Stage.markdown.utf8).write(to: page)
     }
     let printed = try String(contentsOf: page, encoding: .utf8)
-    #expect(printed == Stage.markdown, "stale: RECORD_DOCS=1 swift test --filter StateMachinePage")
+    #expect(
+      printed == Stage.markdown,
+      "CLOUDSYNC_RECORD=1 swift test --filter stateMachinePageMatchesTable writes the page")
   }
 
   /// Proves E3.

@@ -45,6 +45,7 @@ struct ConformanceTests {
     ("three-way", .threeWay { _, mine, theirs in mine.text > theirs.text ? mine : theirs }),
   ]
 
+  /// Proves X8.
   @Test("A store passes with every policy", arguments: policies.indices)
   func storePassesWithEveryPolicy(index: Int) async throws {
     let (name, policy) = Self.policies[index]

@@ -16,7 +16,7 @@ struct FileServerTests {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
     var server = try server(folder)
-    var phone = Visitor(ServerPlace(server), "phone", "alice")
+    var phone = Visitor(LoopbackService(server), "phone", "alice")
     _ = await phone.make(notes)
     let subscription = Subscription(id: SubscriptionID("all"), kind: .database(recordType: nil))
     _ = await phone.tell(.modifySubscriptions(ModifySubscriptions(save: [subscription])))
@@ -35,7 +35,7 @@ struct FileServerTests {
     #expect(folder.names == ["cloud.db"], "a clean close leaves one file")
 
     server = try self.server(folder)
-    phone = Visitor(ServerPlace(server), "phone", "alice")
+    phone = Visitor(LoopbackService(server), "phone", "alice")
     #expect(records.count == 399)
     #expect(try server.records(in: notes, container: containerID, account: "alice") == records)
     #expect(try server.changeLog(of: notes, container: containerID, account: "alice") == log)
@@ -57,9 +57,9 @@ struct FileServerTests {
     let data = try kind.make()
     let first = try data.open()
     let second = try data.open()
-    let places = [ServerPlace(first), ServerPlace(second)]
-    let phone = Visitor(places[0], "phone", "alice")
-    let tablet = Visitor(places[1], "tablet", "alice")
+    let services = [LoopbackService(first), LoopbackService(second)]
+    let phone = Visitor(services[0], "phone", "alice")
+    let tablet = Visitor(services[1], "tablet", "alice")
     #expect(await phone.make(notes) == "+Notes")
     #expect(await tablet.save([note("seen")]) == "+seen")
     #expect(await phone.read(noteID("seen")) != nil)
@@ -67,31 +67,31 @@ struct FileServerTests {
     let subscription = Subscription(id: SubscriptionID("all"), kind: .database(recordType: nil))
     _ = await tablet.tell(.modifySubscriptions(ModifySubscriptions(save: [subscription])))
     if !kind.looksAtRequests { _ = try second.checkForForeignChanges() }
-    _ = (places[0].takePushes(), places[1].takePushes())
+    _ = (services[0].takePushes(), services[1].takePushes())
     #expect(try !second.checkForForeignChanges(), "its own changes are no news")
     #expect(await phone.save([note("pushed")]) == "+pushed")
-    #expect(places[1].takePushes() == [], "nothing comes before it looks")
+    #expect(services[1].takePushes() == [], "nothing comes before it looks")
     #expect(try second.checkForForeignChanges())
-    #expect(places[1].takePushes() == ["phone all -", "tablet all -"])
+    #expect(services[1].takePushes() == ["phone all -", "tablet all -"])
     #expect(try !second.checkForForeignChanges())
     #expect(await phone.save([note("again")]) == "+again")
     #expect(await tablet.read(noteID("again")) != nil)
     if !kind.looksAtRequests { #expect(try second.checkForForeignChanges()) }
-    #expect(places[1].takePushes() == ["phone all -", "tablet all -"])
+    #expect(services[1].takePushes() == ["phone all -", "tablet all -"])
 
     // What it wrote itself is no news either when somebody else wrote something too.
     #expect(await tablet.save([note("own")]) == "+own")
-    _ = places[1].takePushes()
-    #expect(await Visitor(places[0], "other", "bob").make(notes) == "+Notes")
+    _ = services[1].takePushes()
+    #expect(await Visitor(services[0], "other", "bob").make(notes) == "+Notes")
     #expect(try !second.checkForForeignChanges())
-    #expect(places[1].takePushes() == [])
+    #expect(services[1].takePushes() == [])
 
     // Both write at once, from many tasks.
     await withTaskGroup(of: Void.self) { group in
       for writer in 0..<8 {
-        let place = places[writer % 2]
+        let service = services[writer % 2]
         group.addTask {
-          let visitor = Visitor(place, "writer\(writer)", "alice")
+          let visitor = Visitor(service, "writer\(writer)", "alice")
           for number in 0..<10 { _ = await visitor.save([note("w\(writer)-\(number)")]) }
         }
       }

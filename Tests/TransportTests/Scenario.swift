@@ -2,10 +2,10 @@ import CloudProtocol
 import Records
 import Testing
 
-/// One story that any place must tell the same way: what was asked, and what came.
+/// One story that any service must tell the same way: what was asked, and what came.
 struct Scenario: CustomTestStringConvertible, Sendable {
   let name: String
-  let run: @Sendable (any Place) async throws -> [Step]
+  let run: @Sendable (any TestedService) async throws -> [Step]
 
   var testDescription: String { name }
 
@@ -28,11 +28,12 @@ final class Story {
 }
 
 extension Scenario {
-  init(_ name: String, _ body: @escaping @Sendable (any Place, Story) async throws -> Void) {
+  init(_ name: String, _ body: @escaping @Sendable (any TestedService, Story) async throws -> Void)
+  {
     self.name = name
-    run = { place in
+    run = { service in
       let story = Story()
-      try await body(place, story)
+      try await body(service, story)
       return story.steps
     }
   }
@@ -43,12 +44,13 @@ struct TransportTests {
   /// Proves CS-95, CS-176, CS-177, CS-180, CS-181, CS-182, CS-183, S2,
   /// SC-3, SC-9, SC-11, SC-15, SC-16, SC-102, WS-96.
   @Test(
-    "A scenario gives the expected answers on every transport", arguments: PlaceKind.allCases,
+    "A scenario gives the expected answers on every transport", arguments: ServiceKind.allCases,
     Scenario.all)
-  func scenarioAnswersMatchOnEveryTransport(_ kind: PlaceKind, _ scenario: Scenario) async throws {
-    let place = try kind.open()
-    let steps = try await scenario.run(place)
-    let left = await place.close()
+  func scenarioAnswersMatchOnEveryTransport(_ kind: ServiceKind, _ scenario: Scenario) async throws
+  {
+    let service = try kind.open()
+    let steps = try await scenario.run(service)
+    let left = await service.close()
     for step in steps where step.came != step.expected {
       Issue.record("\(step.what): `\(step.came)` came, `\(step.expected)` is right")
     }

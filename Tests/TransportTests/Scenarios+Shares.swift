@@ -58,9 +58,9 @@ extension Visitor {
 
 extension Scenario {
   static let shares = [
-    Scenario("share, acceptShare: resolve, join, read, write, leave") { place, story in
-      let phone = Visitor(place, "phone", "alice")
-      let other = Visitor(place, "other", "bob")
+    Scenario("share, acceptShare: resolve, join, read, write, leave") { service, story in
+      let phone = Visitor(service, "phone", "alice")
+      let other = Visitor(service, "other", "bob")
       let zone = visited(await phone.user())
       let url = await phone.share()
       let subscription = Subscription(id: SubscriptionID("all"), kind: .database(recordType: nil))
@@ -74,10 +74,10 @@ extension Scenario {
         return story.step("the answer", "another one", is: "what was asked for")
       }
       story.step("root", found.first?.value?.root?.id.name ?? "none", is: "list")
-      _ = place.takePushes()
+      _ = service.takePushes()
       story.step("join", await other.tell(.acceptShares([url])), is: "+\(url)")
       story.step(
-        "joined", place.takePushes().sorted().joined(separator: ", "),
+        "joined", service.takePushes().sorted().joined(separator: ", "),
         is: "phone all -, tablet all -")
       story.step(
         "zones", await other.tell(.fetchZones(nil), database: .shared), is: "=Notes")
@@ -87,7 +87,7 @@ extension Scenario {
       mine.parent = RecordID(name: "list", zone: zone)
       story.step("write", await other.write(mine), is: "+mine")
       story.step(
-        "owner hears", place.takePushes().sorted().joined(separator: ", "),
+        "owner hears", service.takePushes().sorted().joined(separator: ", "),
         is: "phone all -, tablet all -")
       story.step(
         "owner sees", await phone.read(noteID("mine"))?.parent?.name ?? "none", is: "list")
@@ -95,7 +95,7 @@ extension Scenario {
       more.parent = noteID("mine")
       story.step("owner writes", await phone.save([more]), is: "+more")
       story.step(
-        "bob hears", place.takePushes().sorted().joined(separator: ", "),
+        "bob hears", service.takePushes().sorted().joined(separator: ", "),
         is: "other all -, tablet all -")
       story.step("news", await other.visit(zone, since: first.token).text, is: "+mine +more")
       story.step(
@@ -106,11 +106,11 @@ extension Scenario {
         "leave", await other.tell(.modifyRecords(leave), database: .shared), is: "-Share")
       story.step("after", await other.visit(zone).text, is: "!zoneNotFound")
       story.step("the share stays", "\(await phone.read(noteID("Share")) != nil)", is: "true")
-      _ = place.takePushes()
+      _ = service.takePushes()
     },
-    Scenario("a read-only participant, revoked in the end") { place, story in
-      let phone = Visitor(place, "phone", "alice")
-      let other = Visitor(place, "other", "bob")
+    Scenario("a read-only participant, revoked in the end") { service, story in
+      let phone = Visitor(service, "phone", "alice")
+      let other = Visitor(service, "other", "bob")
       let zone = visited(await phone.user())
       let url = await phone.share(with: .readOnly)
       story.step("join", await other.tell(.acceptShares([url])), is: "+\(url)")
@@ -129,9 +129,9 @@ extension Scenario {
         "unknown", await other.tell(.acceptShares(["https://share.cloudsync.example/1"])),
         is: "+https://share.cloudsync.example/1!unknownItem")
     },
-    Scenario("records move in and out of what is shared; the owner ends it") { place, story in
-      let phone = Visitor(place, "phone", "alice")
-      let other = Visitor(place, "other", "bob")
+    Scenario("records move in and out of what is shared; the owner ends it") { service, story in
+      let phone = Visitor(service, "phone", "alice")
+      let other = Visitor(service, "other", "bob")
       let zone = visited(await phone.user())
       _ = await other.tell(.acceptShares([await phone.share()]))
       var token = await other.visit(zone).token

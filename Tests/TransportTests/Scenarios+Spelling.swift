@@ -3,8 +3,8 @@ import Records
 
 extension Scenario {
   static let spelling = [
-    Scenario("a zone of one's own is one zone under both of its names") { place, story in
-      let phone = Visitor(place, "phone", "alice")
+    Scenario("a zone of one's own is one zone under both of its names") { service, story in
+      let phone = Visitor(service, "phone", "alice")
       guard case .success(.currentUser(let user)) = await phone.ask(.fetchCurrentUser) else {
         return story.step("the answer", "another one", is: "who asks")
       }
@@ -16,7 +16,7 @@ extension Scenario {
         try await tellFeeds(phone, asked, story)
         story.step(
           "delete", await phone.zones(.modifyZones(ModifyZones(delete: [asked]))), is: "asked")
-        story.step("pushes", "\(Set(place.takePushes()))", is: #"["tablet zone Notes"]"#)
+        story.step("pushes", "\(Set(service.takePushes()))", is: #"["tablet zone Notes"]"#)
       }
       let nobody = ZoneID(name: "Notes", owner: "")
       story.step(
@@ -25,8 +25,8 @@ extension Scenario {
       story.step(
         "a record there", await phone.save([note("a", in: nobody)]), is: "+a!zoneNotFound")
     },
-    Scenario("both names of a zone in one request") { place, story in
-      let phone = Visitor(place, "phone", "alice")
+    Scenario("both names of a zone in one request") { service, story in
+      let phone = Visitor(service, "phone", "alice")
       guard case .success(.currentUser(let user)) = await phone.ask(.fetchCurrentUser) else {
         return story.step("the answer", "another one", is: "who asks")
       }
@@ -44,8 +44,8 @@ extension Scenario {
         "delete", await phone.save([], delete: [noteID("a"), ids[1]]), is: "-a -b")
       story.step("what went", await phone.changes(of: named).text, is: "-a -b")
     },
-    Scenario("what a request holds is resolved under the user's own name") { place, story in
-      let phone = Visitor(place, "phone", "alice")
+    Scenario("what a request holds is resolved under the user's own name") { service, story in
+      let phone = Visitor(service, "phone", "alice")
       guard case .success(.currentUser(let user)) = await phone.ask(.fetchCurrentUser) else {
         return story.step("the answer", "another one", is: "who asks")
       }
@@ -91,9 +91,9 @@ extension Scenario {
         is: "-child!serverRecordChanged")
     },
     Scenario("one's own changes are by the current owner, those of others by their names") {
-      place, story in
-      let phone = Visitor(place, "phone", "alice")
-      let other = Visitor(place, "other", "bob")
+      service, story in
+      let phone = Visitor(service, "phone", "alice")
+      let other = Visitor(service, "other", "bob")
       guard case .success(.currentUser(let bob)) = await other.ask(.fetchCurrentUser) else {
         return story.step("the answer", "another one", is: "who asks")
       }
@@ -116,9 +116,9 @@ extension Scenario {
       story.step(
         "alice's own", await phone.stamps(.queryRecords(QueryRecords(query: query))), is: "own own")
     },
-    Scenario("every account has a user record") { place, story in
-      let phone = Visitor(place, "phone", "alice")
-      let other = Visitor(place, "other", "bob")
+    Scenario("every account has a user record") { service, story in
+      let phone = Visitor(service, "phone", "alice")
+      let other = Visitor(service, "other", "bob")
       guard case .success(.currentUser(let user)) = await phone.ask(.fetchCurrentUser) else {
         return story.step("the answer", "another one", is: "who asks")
       }
@@ -159,9 +159,9 @@ extension Scenario {
       seen.fields["color"] = Field(.string("blue"))
       story.step("bob saves", await other.save(seen, in: .public), is: "permissionFailure")
     },
-    Scenario("a participant who was removed finds no zone") { place, story in
-      let phone = Visitor(place, "phone", "alice")
-      let other = Visitor(place, "other", "bob")
+    Scenario("a participant who was removed finds no zone") { service, story in
+      let phone = Visitor(service, "phone", "alice")
+      let other = Visitor(service, "other", "bob")
       guard case .success(.currentUser(let alice)) = await phone.ask(.fetchCurrentUser) else {
         return story.step("the answer", "another one", is: "who asks")
       }

@@ -5,8 +5,8 @@ extension Scenario {
   static let all: [Scenario] = records + feeds + zones + accounts + pushes + shares + spelling
 
   static let records = [
-    Scenario("save, fetch, change, delete") { place, story in
-      let phone = Visitor(place, "phone", "alice")
+    Scenario("save, fetch, change, delete") { service, story in
+      let phone = Visitor(service, "phone", "alice")
       story.step("make zone", await phone.make(notes), is: "+Notes")
       story.step("save", await phone.save([note("a"), note("b")]), is: "+a +b")
       story.step(
@@ -32,8 +32,8 @@ extension Scenario {
         is: "=a!unknownItem =b")
       story.step("save what was deleted", await phone.save([record]), is: "+a!unknownItem")
     },
-    Scenario("every kind of value comes back bit for bit") { place, story in
-      let phone = Visitor(place, "phone", "alice")
+    Scenario("every kind of value comes back bit for bit") { service, story in
+      let phone = Visitor(service, "phone", "alice")
       story.step("make zone", await phone.make(notes), is: "+Notes")
       var record = note("all")
       // An empty list says nothing of its members, so the field must be known from before.
@@ -59,15 +59,15 @@ extension Scenario {
       story.step("save", await phone.save([record]), is: "+all")
       // Once redeemed, the receipt of an upload is not kept.
       record.fields["asset"] = Field(.asset(Asset(checksum: asset.checksum, size: 3)))
-      let back = await Visitor(place, "tablet", "alice").read(noteID("all"))
+      let back = await Visitor(service, "tablet", "alice").read(noteID("all"))
       for element in record.fields where back?.fields[element.key] != element.field {
         story.step(element.key, "\(String(describing: back?.fields[element.key]))", is: "the same")
       }
       story.step("fields", "\(back?.fields.count ?? 0)", is: "\(record.fields.count)")
     },
-    Scenario("conflict: the later device gets the true record") { place, story in
-      let phone = Visitor(place, "phone", "alice")
-      let tablet = Visitor(place, "tablet", "alice")
+    Scenario("conflict: the later device gets the true record") { service, story in
+      let phone = Visitor(service, "phone", "alice")
+      let tablet = Visitor(service, "tablet", "alice")
       story.step("make zone", await phone.make(notes), is: "+Notes")
       story.step("save", await phone.save([note("a", "one")]), is: "+a")
       story.step(
@@ -91,8 +91,8 @@ extension Scenario {
         "overwrite", await phone.save([fresh], policy: .changedKeys), is: "+a")
     },
     Scenario("batchRequestFailed: one stale tag fails an atomic batch, siblings stay out") {
-      place, story in
-      let phone = Visitor(place, "phone", "alice")
+      service, story in
+      let phone = Visitor(service, "phone", "alice")
       story.step("make zone", await phone.make(notes), is: "+Notes")
       story.step("save", await phone.save([note("a"), note("c")]), is: "+a +c")
       story.step(
@@ -104,8 +104,8 @@ extension Scenario {
         await phone.save([note("a"), note("b")], delete: [noteID("c")], atomic: false),
         is: "+a!serverRecordChanged +b -c")
     },
-    Scenario("saveTransaction_ChildNoParent and deletes that draw others along") { place, story in
-      let phone = Visitor(place, "phone", "alice")
+    Scenario("saveTransaction_ChildNoParent and deletes that draw others along") { service, story in
+      let phone = Visitor(service, "phone", "alice")
       story.step("make zone", await phone.make(notes), is: "+Notes")
       var child = note("child")
       child.parent = noteID("parent")
@@ -126,8 +126,8 @@ extension Scenario {
         "owned went too", await phone.tell(.fetchRecords(FetchRecords(ids: [noteID("owned")]))),
         is: "=owned!unknownItem")
     },
-    Scenario("a repeated request changes nothing and is answered as before") { place, story in
-      let phone = Visitor(place, "phone", "alice")
+    Scenario("a repeated request changes nothing and is answered as before") { service, story in
+      let phone = Visitor(service, "phone", "alice")
       story.step("make zone", await phone.make(notes), is: "+Notes")
       let request = CloudRequest.modifyRecords(
         ModifyRecords(save: [RecordSave(note("a")), RecordSave(note("_bad"))], isAtomic: false))
@@ -137,13 +137,13 @@ extension Scenario {
       story.step("same answer", "\(first == second)", is: "true")
       story.step("answer", short(second), is: "+a +_bad!invalidArguments")
       story.step("no change", await phone.changes(of: notes, since: log.token).text, is: "")
-      let tablet = Visitor(place, "tablet", "alice")
+      let tablet = Visitor(service, "tablet", "alice")
       story.step(
         "another device's name is another request", short(await tablet.ask(request, id: "same")),
         is: "+a!serverRecordChanged +_bad!invalidArguments")
     },
-    Scenario("limitExceeded_modifyRecords and records_limitExceeded") { place, story in
-      let phone = Visitor(place, "phone", "alice")
+    Scenario("limitExceeded_modifyRecords and records_limitExceeded") { service, story in
+      let phone = Visitor(service, "phone", "alice")
       story.step("make zone", await phone.make(notes), is: "+Notes")
       let six = (1...6).map { note("n\($0)") }
       story.step("six", await phone.save(six), is: "!limitExceeded")
@@ -158,31 +158,31 @@ extension Scenario {
       story.step(
         "record", await phone.save([note("x", big + big)], atomic: false), is: "+x!limitExceeded")
     },
-    Scenario("quota: what does not fit is refused, and fits once there is room") { place, story in
-      let phone = Visitor(place, "phone", "alice")
+    Scenario("quota: what does not fit is refused, and fits once there is room") { service, story in
+      let phone = Visitor(service, "phone", "alice")
       story.step("make zone", await phone.make(notes), is: "+Notes")
-      try place.administer(.quota(100), of: "alice")
+      try service.administer(.quota(100), of: "alice")
       let text = String(repeating: "x", count: 60)
       story.step("fits", await phone.save([note("a", text)]), is: "+a")
       story.step("full", await phone.save([note("b", text)]), is: "+b!quotaExceeded")
       story.step("delete", await phone.save([], delete: [noteID("a")]), is: "-a")
       story.step("room again", await phone.save([note("b", text)]), is: "+b")
-      try place.administer(.quota(nil), of: "alice")
+      try service.administer(.quota(nil), of: "alice")
       story.step("no bound", await phone.save([note("a", text)]), is: "+a")
     },
   ]
 
   static let accounts = [
-    Scenario("noAccount: a device without an account is refused") { place, story in
-      let nobody = Visitor(place, "phone", nil)
+    Scenario("noAccount: a device without an account is refused") { service, story in
+      let nobody = Visitor(service, "phone", nil)
       for request in [
         CloudRequest.fetchCurrentUser, .modifyZones(ModifyZones(save: [notes])),
         .fetchRecords(FetchRecords(ids: [noteID("a")])),
         .modifyRecords(ModifyRecords(save: [RecordSave(note("a"))])),
       ] { story.step("\(request)", await nobody.tell(request), is: "!notAuthenticated") }
     },
-    Scenario("a request for another account than the one signed in is refused") { place, story in
-      let phone = Visitor(place, "phone", "alice")
+    Scenario("a request for another account than the one signed in is refused") { service, story in
+      let phone = Visitor(service, "phone", "alice")
       guard case .success(.currentUser(let alice)) = await phone.ask(.fetchCurrentUser) else {
         return story.step("the answer", "another one", is: "what was asked for")
       }
@@ -197,9 +197,9 @@ extension Scenario {
         is: "!notAuthenticated")
       story.step("bob has nothing", await switched.zoneChanges().text, is: "")
     },
-    Scenario("accounts see nothing of each other, and their tokens do not fit") { place, story in
-      let phone = Visitor(place, "phone", "alice")
-      let other = Visitor(place, "other", "bob")
+    Scenario("accounts see nothing of each other, and their tokens do not fit") { service, story in
+      let phone = Visitor(service, "phone", "alice")
+      let other = Visitor(service, "other", "bob")
       story.step("alice's zone", await phone.make(notes), is: "+Notes")
       story.step("alice saves", await phone.save([note("a")]), is: "+a")
       story.step("bob reads", await other.changes(of: notes).text, is: "!zoneNotFound")

@@ -41,9 +41,9 @@ struct ShareStorageTests {
   func shareOnOneServerReachesOther(_ kind: SharedData) async throws {
     let data = try kind.make()
     let servers = try (0..<2).map { _ in try data.open() }
-    let places = servers.map { ServerPlace($0) }
-    let phone = Visitor(places[0], "phone", "alice")
-    let other = Visitor(places[1], "other", "bob")
+    let services = servers.map { LoopbackService($0) }
+    let phone = Visitor(services[0], "phone", "alice")
+    let other = Visitor(services[1], "other", "bob")
     try servers[0].controls.setPerson(of: "bob", email: "bob@mail.example", givenName: "Bob")
     _ = await phone.make(notes)
     var share = Record(id: noteID("S"), type: ShareDetails.recordType)
@@ -60,20 +60,20 @@ struct ShareStorageTests {
     _ = await other.tell(
       .modifySubscriptions(ModifySubscriptions(save: [watch])), database: .shared)
     #expect(await other.tell(.acceptShares([url]), database: .shared) == "+\(url)")
-    _ = (places[0].takePushes(), places[1].takePushes())
+    _ = (services[0].takePushes(), services[1].takePushes())
     #expect(try !servers[1].checkForForeignChanges(), "its own changes are no news")
     var root = try #require(await phone.read(noteID("root")))
     root.fields["text"] = Field(.string("changed"))
     #expect(await phone.save([root]) == "+root")
-    #expect(places[1].takePushes() == [])
+    #expect(services[1].takePushes() == [])
     #expect(try servers[1].checkForForeignChanges())
-    #expect(places[1].takePushes() == ["other all -"])
-    _ = places[0].takePushes()
+    #expect(services[1].takePushes() == ["other all -"])
+    _ = services[0].takePushes()
     try servers[1].controls.eraseData(of: "alice", container: containerID)
-    #expect(places[1].takePushes() == ["other all -"])
-    _ = await Visitor(places[0], "phone", "alice").make(notes)
+    #expect(services[1].takePushes() == ["other all -"])
+    _ = await Visitor(services[0], "phone", "alice").make(notes)
     _ = try servers[1].checkForForeignChanges()
-    #expect(places[1].takePushes() == [], "told once")
+    #expect(services[1].takePushes() == [], "told once")
     #expect(await other.tell(.fetchZones(nil), database: .shared) == "")
     for server in servers { server.close() }
     #expect(data.leftOver() == [])

@@ -4,7 +4,7 @@ import Synchronization
 
 /// One device in a scenario: says what it wants in one line and gets what came in one line.
 struct Visitor: Sendable {
-  let place: any Place
+  let service: any TestedService
   let device: String
   var account: String?
   private let numbers: Numbers
@@ -13,8 +13,8 @@ struct Visitor: Sendable {
     let next = Mutex(0)
   }
 
-  init(_ place: any Place, _ device: String, _ account: String?) {
-    self.place = place
+  init(_ service: any TestedService, _ device: String, _ account: String?) {
+    self.service = service
     self.device = device
     self.account = account
     numbers = Numbers()
@@ -29,7 +29,7 @@ struct Visitor: Sendable {
       next += 1
       return next
     }
-    return await place.send(
+    return await service.send(
       CloudCall(
         container: containerID, database: database, expectedUser: user,
         requestID: id ?? "\(device)-\(number)", request: request),

@@ -54,7 +54,7 @@ package struct FieldIndexID: Hashable, Sendable {
   package var type: String
   /// The field, or a system field.
   package var field: String
-  /// The zone.
+  /// The zone whose records are indexed.
   package var zone: ZoneID
   /// The zone's database.
   package var database: DatabaseID
@@ -68,7 +68,7 @@ package struct FieldIndexID: Hashable, Sendable {
   }
 }
 
-/// The state of an index.
+/// Whether a query can use an index.
 package enum FieldIndexState: Hashable, Sendable {
   /// The index can be used.
   case ready
@@ -78,7 +78,7 @@ package enum FieldIndexState: Hashable, Sendable {
   case unavailable
 }
 
-/// An entry of an index.
+/// A record in an index, in the place of its key.
 package struct IndexEntry: Hashable, Sendable {
   /// The key; empty where it is not needed.
   package var key: IndexKey

@@ -1,7 +1,7 @@
 public import CloudProtocol
 public import Foundation
 
-/// The status of the account.
+/// Whether the device has an account that can be used.
 public enum CKAccountStatus: Int, Sendable {
   /// The status could not be determined.
   case couldNotDetermine = 0

@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// ```swift
 /// let tablet = CloudSyncEnvironment { _ in server.device("tablet", signedInAs: "alice") }
-/// try await CloudSyncEnvironment.$current.withValue(tablet) { try await App().sync() }
+/// try await CloudSyncEnvironment.$current.withValue(tablet) { try await AppSync().sync() }
 /// ```
 public struct CloudSyncEnvironment: Sendable {
   private static let processWide = Mutex(

@@ -34,7 +34,7 @@ public final class CKDatabase: NSObject, Sendable {
     }
   }
 
-  /// The scope of the database.
+  /// Whether this is the private, the shared or the public database.
   public let databaseScope: CKDatabase.Scope
 
   /// The connection to the server, shared by the container's databases.

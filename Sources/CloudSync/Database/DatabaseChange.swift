@@ -1,11 +1,11 @@
 package import Records
 
 extension CKDatabase {
-  /// The changes of the zones of a database.
+  /// The elements of a database's change feed: changed and deleted zones.
   public enum DatabaseChange {
     /// A zone that is new or has changes.
     public struct Modification: Hashable, Sendable {
-      /// The zone.
+      /// The zone whose changes can be fetched.
       public let zoneID: CKRecordZone.ID
 
       /// Creates the change of `zoneID`.
@@ -26,7 +26,7 @@ extension CKDatabase {
 
       /// The deleted zone.
       public let zoneID: CKRecordZone.ID
-      /// The reason of the deletion.
+      /// Who deleted the zone, which decides what the app does with its local data.
       public let reason: Reason
 
       /// Creates the deletion of `zoneID`.
@@ -45,7 +45,7 @@ extension CKDatabase {
     }
   }
 
-  /// The changes of the records of a zone.
+  /// The elements of a zone's change feed: saved and deleted records.
   public enum RecordZoneChange {
     /// A record that is new or changed.
     public struct Modification: Hashable, Sendable {
@@ -60,7 +60,7 @@ extension CKDatabase {
     public struct Deletion: Hashable, Sendable {
       /// The ID of the deleted record.
       public let recordID: CKRecord.ID
-      /// Its type.
+      /// The type that the deleted record had.
       public let recordType: CKRecord.RecordType
 
       /// Creates the deletion of a record.

@@ -10,10 +10,10 @@ extension CKSyncEngine {
     /// The maximum size of a batch in bytes: below the server's 2 MB, with space for the envelope.
     package static let maximumByteCount = 1_900_000
 
-    /// The records to save.
+    /// The records that are saved by this request, each with its changed fields.
     public var recordsToSave: [CKRecord]
 
-    /// The records to delete.
+    /// The records that are deleted by this request.
     public var recordIDsToDelete: [CKRecord.ID]
 
     /// Whether the changes of each zone succeed or fail together.

@@ -50,7 +50,7 @@ extension EngineDriver {
 
 extension CloudError {
   fileprivate static let engineIsGone = CloudError(
-    .operationCancelled, "The sync engine or its delegate is gone.")
+    .operationCancelled, "The sync engine or its delegate was deallocated.")
 
   fileprivate static let callerWasCancelled = CloudError(
     .operationCancelled,

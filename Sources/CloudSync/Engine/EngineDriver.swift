@@ -150,7 +150,7 @@ final class EngineDriver: Sendable {
     }
     observation?.stop()
     for task in tasks { task.cancel() }
-    let gone = CloudError(.operationCancelled, "The sync engine is gone.")
+    let gone = CloudError(.operationCancelled, "The sync engine was deallocated.")
     for continuation in continuations {
       continuation.resume(returning: .failure(OperationFailure(gone)))
     }
@@ -295,8 +295,8 @@ final class EngineDriver: Sendable {
   private func deliver(_ event: SyncEvent) async {
     guard let app = app() else { return }
     let start = traceStart
-    let told = core.withLock { $0.converted(event) }
-    await CallbackMark.run { await app.delegate.handleEvent(told, syncEngine: app.engine) }
+    let publicEvent = core.withLock { $0.converted(event) }
+    await CallbackMark.run { await app.delegate.handleEvent(publicEvent, syncEngine: app.engine) }
     if start != nil {
       let (name, counts) = event.traced
       trace(.event, name, counts, since: start)
@@ -308,10 +308,10 @@ final class EngineDriver: Sendable {
   private func askForBatch(_ context: SendContext) async {
     guard let app = app() else { return }
     let start = traceStart
-    let told = core.withLock { $0.converted(context) }
+    let publicContext = core.withLock { $0.converted(context) }
     let question = BatchQuestion(self, scope: context.scope)
     let batch = await CallbackMark.run(question) {
-      await app.delegate.nextRecordZoneChangeBatch(told, syncEngine: app.engine)
+      await app.delegate.nextRecordZoneChangeBatch(publicContext, syncEngine: app.engine)
     }
     let converted = EngineDriver.converted(batch)
     trace(
@@ -328,9 +328,9 @@ final class EngineDriver: Sendable {
   private func askForFetchOptions(_ context: FetchContext) async {
     guard let app = app() else { return }
     let start = traceStart
-    let told = core.withLock { $0.converted(context) }
+    let publicContext = core.withLock { $0.converted(context) }
     let options = await CallbackMark.run {
-      await app.delegate.nextFetchChangesOptions(told, syncEngine: app.engine)
+      await app.delegate.nextFetchChangesOptions(publicContext, syncEngine: app.engine)
     }
     trace(.question, "nextFetchChangesOptions", [:], since: start)
     move { core, _ in

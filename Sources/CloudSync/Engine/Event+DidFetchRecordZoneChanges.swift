@@ -1,7 +1,7 @@
 extension CKSyncEngine.Event {
   /// The fetch of one zone ended.
   public struct DidFetchRecordZoneChanges: Sendable, CustomStringConvertible {
-    /// The zone.
+    /// The zone whose fetch ended.
     public let zoneID: CKRecordZone.ID
 
     /// The error of the fetch, if it failed.

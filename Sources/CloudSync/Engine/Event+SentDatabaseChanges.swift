@@ -8,9 +8,9 @@ extension CKSyncEngine.Event {
   public struct SentDatabaseChanges: Sendable, CustomStringConvertible {
     /// A zone that could not be saved, with its error.
     public struct FailedZoneSave: Sendable, CustomStringConvertible {
-      /// The zone.
+      /// The zone as it was added to the pending changes.
       public let zone: CKRecordZone
-      /// The error.
+      /// The server's reason for the refusal, or the failure of the request.
       public let error: CKError
 
       /// Creates a failure.

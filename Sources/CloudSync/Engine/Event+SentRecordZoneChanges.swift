@@ -10,7 +10,7 @@ extension CKSyncEngine.Event {
     public struct FailedRecordSave: Sendable, CustomStringConvertible {
       /// The record as the delegate supplied it.
       public let record: CKRecord
-      /// The error.
+      /// The server's reason for the refusal, or the failure of the request.
       public let error: CKError
 
       /// Creates a failure.

@@ -1,7 +1,7 @@
 extension CKSyncEngine.Event {
   /// The fetch of one zone begins.
   public struct WillFetchRecordZoneChanges: Sendable, CustomStringConvertible {
-    /// The zone.
+    /// The zone whose changes follow.
     public let zoneID: CKRecordZone.ID
 
     /// Whether the zone is fetched from the start: it was never fetched, its change token had

@@ -6,7 +6,7 @@ public import Foundation
 ///
 /// Unchecked for the reason `CKOperation` gives: set before the start, read on a serial queue.
 open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
-  /// The records to save.
+  /// The records to create or update, according to `savePolicy`.
   public final var recordsToSave: [CKRecord]?
   /// The records to delete, regardless of their versions.
   public final var recordIDsToDelete: [CKRecord.ID]?

@@ -6,7 +6,7 @@ import Foundation
 open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Sendable {
   /// The subscriptions to create; one with the same ID is replaced.
   public final var subscriptionsToSave: [CKSubscription]?
-  /// The subscriptions to delete.
+  /// The subscriptions whose pushes end.
   public final var subscriptionIDsToDelete: [CKSubscription.ID]?
 
   /// Called for each subscription to create.

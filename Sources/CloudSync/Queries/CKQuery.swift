@@ -10,7 +10,7 @@ import Synchronization
 /// `@unchecked` because predicates and sort descriptors are not checked: neither changes after
 /// it was created, and the list of descriptors is guarded by a lock.
 public final class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-  /// The type of the records.
+  /// The record type whose records are searched.
   public let recordType: CKRecord.RecordType
 
   /// The condition for the records.

@@ -13,7 +13,7 @@ package indirect enum PredicateTree: Hashable, Sendable, Codable {
   case and([PredicateTree])
   /// One of these.
   case or([PredicateTree])
-  /// Not this.
+  /// True if the operand is false.
   case not(PredicateTree)
   /// A format with a syntax error; never true, and rejected by every query.
   case invalid(PredicateSyntaxError)

@@ -3,7 +3,7 @@ import Records
 import Synchronization
 
 extension CKRecord {
-  /// The type of the record.
+  /// The record type, which names the record's fields and indexes on the server.
   public var recordType: CKRecord.RecordType { state.withLock { $0.record.type } }
 
   /// The record's name and zone.

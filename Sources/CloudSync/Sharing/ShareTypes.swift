@@ -1,12 +1,12 @@
 package import Records
 
-/// The permission of a participant.
+/// What a participant may do with the shared records.
 public enum CKShareParticipantPermission: Int, Sendable {
   /// Not known.
   case unknown = 0
   /// Nothing.
   case none = 1
-  /// Read.
+  /// The participant may read the shared records.
   case readOnly = 2
   /// Read and change.
   case readWrite = 3
@@ -18,7 +18,7 @@ public enum CKShareParticipantPermission: Int, Sendable {
   package init(_ value: SharePermission) { self = Self(rawValue: Int(value.rawValue)) ?? .unknown }
 }
 
-/// The role of a participant.
+/// How a participant came to the share, and whether it may manage it.
 public enum CKShareParticipantRole: Int, Sendable {
   /// Not known.
   case unknown = 0
@@ -38,7 +38,7 @@ public enum CKShareParticipantRole: Int, Sendable {
   package init(_ value: ShareRole) { self = Self(rawValue: Int(value.rawValue)) ?? .unknown }
 }
 
-/// The acceptance status of a participant.
+/// Whether a participant has accepted the invitation.
 public enum CKShareParticipantAcceptanceStatus: Int, Sendable {
   /// Not known.
   case unknown = 0
@@ -84,7 +84,7 @@ extension CKShare {
 
   /// The names of the fields that describe a share to users.
   public enum SystemFieldKey {
-    /// Its title.
+    /// The title that the invitation shows.
     public static let title: CKRecord.FieldKey = "cloudkit.title"
     /// A small picture.
     public static let thumbnailImageData: CKRecord.FieldKey = "cloudkit.thumbnailImageData"

@@ -17,7 +17,7 @@ public class CKNotification: NSObject, _CKNotificationMaking, @unchecked Sendabl
     case recordZone = 2
     /// A push that another device has read; not sent any more.
     case readNotification = 3
-    /// A database.
+    /// A change in any zone of a database.
     case database = 4
   }
 
@@ -51,7 +51,7 @@ public class CKNotification: NSObject, _CKNotificationMaking, @unchecked Sendabl
     content.notificationID.map { CKNotificationID($0) }
   }
 
-  /// The identifier of the container.
+  /// The container in which the change was made.
   public var containerIdentifier: String? { content.container }
 
   /// The subscription that fired.

@@ -8,7 +8,7 @@ import WebServices
 ///
 /// ```swift
 /// let transport = WebServicesTransport(
-///   url: URL(string: "http://127.0.0.1:8080")!, apiToken: api, webAuthToken: web, device: "phone")
+///   url: URL(string: "http://127.0.0.1:8080"), apiToken: api, webAuthToken: web, device: "phone")
 /// let container = CKContainer(identifier: "iCloud.com.example.notes", transport: transport)
 /// ```
 ///

@@ -2,7 +2,7 @@
 public struct ConformanceReport: Sendable, CustomStringConvertible {
   /// A defect with its evidence.
   public struct Finding: Hashable, Sendable {
-    /// The defect.
+    /// The mistake of the app that explains the finding.
     public var defect: DelegateDefect
     /// A description of the actions and the lost data for each occurrence.
     public var details: [String]

@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// ```swift
 /// let cloud = SimulatedCloud()
-/// let phone = try cloud.device("phone") { Notes($0.folder) }
+/// let phone = try cloud.device("phone") { try Notes($0.folder) }
 /// cloud.fail(next: 2, with: .zoneBusy)
 /// ```
 ///

@@ -5,6 +5,6 @@ public struct SessionError: Error, Hashable, Sendable, CustomStringConvertible, 
   /// A description of the problem and its remedy.
   public let description: String
 
-  /// The description.
+  /// The text of `description`, for `localizedDescription`.
   public var errorDescription: String? { description }
 }

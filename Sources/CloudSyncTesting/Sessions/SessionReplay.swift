@@ -158,7 +158,7 @@ public final class SessionReplay: CloudTransport {
     }
     return """
       The app asks something else than in call \(recorded.number) of the recorded session. Record \
-      it anew, or find out why.
+      it again, or find out why.
       - is what was recorded, + is what was asked
 
       \(LineDifference(expected: recorded.call.lines, actual: call.lines).text)

@@ -18,7 +18,7 @@ public struct SnapshotMismatch: Error, Hashable, Sendable, CustomStringConvertib
   /// The place of the assertion and the message.
   public var description: String { "\(filePath):\(line): \(message)" }
 
-  /// The description.
+  /// The text of `description`, for `localizedDescription`.
   public var errorDescription: String? { description }
 }
 
@@ -55,7 +55,7 @@ public func assertSnapshot(
     expected: expected, actual: actual,
     """
     The value differs from the text in the source. Run the test with CLOUDSYNC_RECORD=1 to record \
-    it anew.
+    it again.
     """, filePath: filePath, line: line)
 }
 
@@ -108,7 +108,7 @@ public func assertSnapshot(
     expected: recorded.hasSuffix("\n") ? String(recorded.dropLast()) : recorded, actual: actual,
     """
     The value differs from __Snapshots__/\(fileName). Run the test with CLOUDSYNC_RECORD=1 to \
-    record it anew.
+    record it again.
     """, filePath: filePath, line: line)
 }
 
@@ -122,7 +122,7 @@ package enum SnapshotRecording {
 
   private static var isInCI: Bool { environment["CI"].map { !$0.isEmpty } ?? false }
 
-  /// Whether to record; an error where `CI` is set, since nobody would look at the result.
+  /// Whether to record; an error where `CI` is set, since the result would not be reviewed.
   static func isAllowed(filePath: String, line: Int) throws -> Bool {
     guard isOn else { return false }
     guard !isInCI else {

@@ -6,13 +6,14 @@ public import CloudMachine
 /// ```swift
 /// @Test(arguments: StorageCheck.all)
 /// func theStorageKeepsTheRule(_ check: StorageCheck) throws {
-///   let suite = StorageConformance("files") {
-///     let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID())").path
-///     return { identity in try FileStorage(path: path, identity: identity) }
+///   let suite = StorageConformance("memory", lifetime: .storage) {
+///     { identity in MemoryStorage(identity: identity) }
 ///   }
 ///   try suite.run(check)
 /// }
 /// ```
+///
+/// In place of `MemoryStorage` create your own storage.
 ///
 /// Each check uses new data, and calls the storage as the server does:
 ///

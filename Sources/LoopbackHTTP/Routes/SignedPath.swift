@@ -5,7 +5,7 @@ import Records
 /// A signed URL path: an upload, a download or a courier URL issued by this server.
 ///
 /// It grants access without a token, as the URLs of CloudKit's own file servers do. Rules:
-/// WS-68 to WS-74 and WS-83 to WS-86.
+/// WS-70, WS-84 and WS-86.
 enum SignedPath: Sendable {
   /// The account, device and database that the path was issued for.
   struct Owner: Hashable, Sendable {

@@ -23,7 +23,7 @@ public struct ServerEvent: Hashable, Sendable {
   public var content: Content
 }
 
-/// A page of events.
+/// The events after a position, and where to continue.
 public struct ServerEventPage: Hashable, Sendable {
   /// The events, oldest first.
   public var events: [ServerEvent]

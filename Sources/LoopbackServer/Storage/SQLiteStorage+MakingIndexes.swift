@@ -152,9 +152,9 @@ extension SQLiteStorage {
   /// Updates the entries of a record in the indexes of its zone for a change from `old`, in the
   /// row `number`.
   ///
-  /// An index without the old entry is removed; the next query that needs it makes it anew. The
-  /// key of a text depends on the canonical forms that the Swift library knows, so another version
-  /// of it may not find the entry.
+  /// An index without the old entry is removed; the next query that needs it creates it. The key
+  /// of a text depends on the canonical forms that the Swift library knows, so another version of
+  /// it may not find the entry.
   func updateEntries(
     in indexes: [FieldIndexRow], zone: Int64, from old: Record?, to row: RecordRow, number: Int64
   ) throws {

@@ -147,7 +147,7 @@ final class SQLiteStorage: CloudStorage {
   private func giveBackAllSpace() {
     wasEmptied = false
     let isOlder = try? first("PRAGMA auto_vacuum") { try $0.integer(0) } == 0
-    // A file of an older version must be written anew once.
+    // A file of an older version must be rewritten once.
     let sql =
       isOlder == true ? "PRAGMA auto_vacuum = INCREMENTAL; VACUUM" : "PRAGMA incremental_vacuum"
     try? connection.execute(sql)

@@ -24,7 +24,7 @@ extension ServerFile {
   }
 
   /// Checks that each complete index has one entry for each record, and each entry a record;
-  /// otherwise removes all indexes, which the next queries make anew.
+  /// otherwise removes all indexes, which the next queries create.
   static func checkIndexes(_ connection: Connection) throws {
     let wrong = try connection.first(
       """

@@ -18,7 +18,7 @@ public struct ByteFormatError: Error, Hashable, Sendable, CustomStringConvertibl
   public var description: String { "\(reason) at byte \(offset)" }
 }
 
-/// Reads what `ByteWriter` wrote, from bytes that nobody vouches for.
+/// Reads what `ByteWriter` wrote, from untrusted bytes.
 ///
 /// Every length is checked against what is left before anything is allocated; no input traps.
 public struct ByteReader: Sendable {

@@ -33,7 +33,7 @@ extension ByteWriter {
 
 /// Reads what was written above; anything else is an error, never a trap.
 extension ByteReader {
-  /// A subscription.
+  /// Reads a subscription.
   public mutating func subscription() throws(ByteFormatError) -> Subscription {
     let id = SubscriptionID(try string())
     let kind: Subscription.Kind

@@ -32,12 +32,12 @@ final class SharedFile: Sendable {
   private static let places = 8
   private let state = Mutex(State())
 
-  /// Whether somebody is about to write.
+  /// Whether a connection has reserved the file for writing.
   var isReserved: Bool {
     state.withLock { $0.levels.values.contains { $0 >= SQLITE_LOCK_RESERVED } }
   }
 
-  /// Raises the lock of `file`, or says that somebody else is in the way.
+  /// Raises the lock of `file`, or returns `SQLITE_BUSY` if another connection's lock prevents it.
   func lock(_ file: OpenFile, _ level: Int32) -> Int32 {
     let id = ObjectIdentifier(file)
     return state.withLock { state in
@@ -49,7 +49,7 @@ final class SharedFile: Sendable {
       case SQLITE_LOCK_EXCLUSIVE:
         guard !state.others(than: id, have: SQLITE_LOCK_RESERVED) else { return SQLITE_BUSY }
         guard !state.others(than: id, have: SQLITE_LOCK_SHARED) else {
-          // From now on nobody new may read, so that it can be had in the end.
+          // New readers are refused from now on, so that the exclusive lock becomes available.
           state.levels[id] = SQLITE_LOCK_PENDING
           return SQLITE_BUSY
         }
@@ -91,7 +91,7 @@ final class SharedFile: Sendable {
     return found?.address
   }
 
-  /// Takes or lets go locks of the shared memory.
+  /// Acquires or releases locks of the shared memory.
   func lockMemory(_ file: OpenFile, _ places: Range<Int>, _ flags: Int32) -> Int32 {
     let id = ObjectIdentifier(file)
     let wanted: UInt8 = flags & SQLITE_SHM_EXCLUSIVE != 0 ? 2 : 1
@@ -112,7 +112,7 @@ final class SharedFile: Sendable {
     }
   }
 
-  /// Lets go of the shared memory; it is gone when nobody uses it any more.
+  /// Releases the shared memory of `file`; the memory is freed with its last user.
   func leaveMemory(_ file: OpenFile) {
     let id = ObjectIdentifier(file)
     state.withLock { state in

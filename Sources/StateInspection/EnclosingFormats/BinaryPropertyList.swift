@@ -1,7 +1,7 @@
 /// Walks through a binary property list and keeps the runs of bytes in it.
 ///
-/// The system's reader is made for files that nobody damaged; this one takes any bytes: every
-/// offset is checked, every object is entered once, and nesting ends at a depth no app needs.
+/// The system's reader is made for undamaged files; this one takes any bytes: every offset is
+/// checked, every object is entered once, and nesting ends at a depth no app needs.
 struct BinaryPropertyList {
   static let magic = Array("bplist0".utf8)
 

@@ -86,7 +86,7 @@ enum Detached {
     #endif
   }
 
-  /// Asks for the status of a server until it is as wanted; `nil` means that nobody answers.
+  /// Asks for the status of a server until it is as wanted; `nil` means that no server answers.
   private static func look(
     at url: URL, seconds: Int, until isWanted: (Int?) -> Bool, otherwise: String
   ) async throws {

@@ -37,7 +37,7 @@ struct FaultScenarioTests {
   /// Proves CE-37, CE-88, SC-113, SC-114, SC-115, SC-116.
   @Test(
     "Pages are fetched once each, also after failures, timeouts and a restart")
-  func pagesAndFailures() async throws {
+  func pagesArriveOnceDespiteFailures() async throws {
     let (phone, texts) = try await filled(95)
     pages(of: 10)
     let feed = RequestScope(kind: .fetchZoneChanges, device: "desk")
@@ -94,7 +94,7 @@ struct FaultScenarioTests {
   /// Proves CE-72, FB-8, SC-119, SC-121, SC-159.
   @Test(
     "A zone that the user removed is removed here, and created again for new items")
-  func zonesThatGo() async throws {
+  func removedZoneIsCreatedAgainForNewItems() async throws {
     let (phone, _) = try await filled(2)
     // The server says once that there is no zone, although there is one.
     phone.write(["n0": "new"])

@@ -24,6 +24,7 @@ extension ConsoleSuite {
       try await page.click("button", "Add field")
     }
 
+    /// Proves X10.
     @Test(
       "A record is made with a field of every type and a list of each, then changed and deleted")
     func recordsAreMadeChangedAndDeleted() async throws {

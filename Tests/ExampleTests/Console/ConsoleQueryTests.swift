@@ -81,6 +81,7 @@ extension ConsoleSuite {
       }
     }
 
+    /// Proves X10.
     @Test("A predicate finds records, and what is wrong with it is said in the server's words")
     func predicatesFindRecordsOrExplainErrors() async throws {
       try await Self.run { world in
@@ -151,6 +152,7 @@ extension ConsoleSuite {
       }
     }
 
+    /// Proves X10.
     @Test("A record is reached by its name, a reference is followed, and the way back leads there")
     func referencesAreFollowedAndBack() async throws {
       try await Self.run { world in

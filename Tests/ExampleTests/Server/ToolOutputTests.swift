@@ -70,7 +70,7 @@ struct ToolOutputTests {
   }
 
   @Test("With one archive for the start and the end a server goes on where it stopped")
-  func archiveIsCycle() async throws {
+  func archiveAtBothEndsContinuesServer() async throws {
     let tool = try ServerTool()
     let path = tool.path("archive")
     let options = ["--import", path, "--export-on-exit", path]

@@ -37,6 +37,7 @@ struct OtherMachineTests {
     return try JSON(parsing: answer.body)["tokens"]?.array?.first?["url"]?.string ?? ""
   }
 
+  /// Proves X10.
   @Test(
     "A server that listens for other machines is reached by each of its addresses, not by names")
   func everyAddressReachesAServerForAll() async throws {
@@ -98,6 +99,7 @@ struct OtherMachineTests {
     }
   }
 
+  /// Proves X10.
   @Test("With a public URL every URL begins with it, and its host is accepted")
   func publicURLBeginsEveryURL() async throws {
     try await AccessWorld.run(options: { $0.publicURL = "https://Sync.example:443" }) { world in
@@ -119,6 +121,7 @@ struct OtherMachineTests {
     }
   }
 
+  /// Proves X10.
   @Test("X-Forwarded fields count from a trusted proxy alone, and only its own element of a list")
   func forwardedFieldsCountFromTrustedProxiesAlone() async throws {
     let lines = [

@@ -117,7 +117,7 @@ struct ServerKeyTests {
   private static let create =
     #"{"operations":[{"operationType":"create","record":{"recordName":"a","recordType":"Note"}}]}"#
 
-  /// Proves WS-12.
+  /// Proves WS-12, X10.
   @Test("A program with a key saves, finds and reads public records, as a user of its own")
   func signedRequestsUsePublicDatabase() async throws {
     try await AccessWorld.run { world in

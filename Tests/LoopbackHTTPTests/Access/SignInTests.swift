@@ -29,6 +29,7 @@ struct SignInTests {
 
   private func page(_ answer: TestClient.Answer) throws -> JSON { try JSON(parsing: answer.body) }
 
+  /// Proves X10.
   @Test("A page of an allowed origin gets the token of the account that the user chooses")
   func chosenAccountIsSignedIn() async throws {
     try await AccessWorld.run(origins: [Self.app]) { world in

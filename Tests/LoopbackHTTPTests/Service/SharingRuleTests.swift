@@ -85,7 +85,7 @@ struct SharingRuleTests {
 
   /// Proves WS-117.
   @Test("createShortGUID gives the name that the share will have; where none can be, it is refused")
-  func createShortGUIDIsHonoured() async throws {
+  func createShortGUIDReturnsShareGUID() async throws {
     try await run { world in
       let made = try await modify(
         world, note("r", #","createShortGUID":true"#), note("q", #","createShortGUID":false"#))

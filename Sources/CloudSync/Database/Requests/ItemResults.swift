@@ -11,7 +11,7 @@ struct ItemResults<ID: Hashable & Sendable, Value: Sendable>: RequestResults {
   /// An item and its result.
   typealias Item = (id: ID, result: Result<Value, CKError>)
 
-  /// The items.
+  /// The results with the IDs that the request named.
   var items: [Item]
 
   /// The results by ID, as the async methods return them.

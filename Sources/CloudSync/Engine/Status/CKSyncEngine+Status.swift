@@ -35,7 +35,7 @@ extension CKSyncEngine {
         case gathering
       }
 
-      /// The reason.
+      /// The event or the delay that the engine waits for.
       public let reason: Reason
 
       /// The end, as the time since the engine started; `nil` waits for an event.
@@ -49,7 +49,7 @@ extension CKSyncEngine {
       /// All record changes of the operation; `nil` for a fetch, whose number only the server
       /// knows.
       public let totalRecordCount: Int?
-      /// Completed zones.
+      /// The zones whose changes were sent or fetched completely.
       public let completedZoneCount: Int
       /// All zones of the operation, as far as known.
       public let totalZoneCount: Int

@@ -30,7 +30,7 @@ public struct SyncTraceEntry: Codable, Hashable, Sendable {
   /// The time in seconds since the engine started; the end, for entries with a duration.
   public var time: Double
 
-  /// The kind.
+  /// Which part of the engine's work the entry reports.
   public var kind: Kind
 
   /// The name within the kind: of a request, an event, a stage or a reason.

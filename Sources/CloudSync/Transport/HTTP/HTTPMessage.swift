@@ -6,7 +6,7 @@ struct HTTPClientRequest: Sendable {
     var value: String
   }
 
-  /// The URL.
+  /// The absolute URL of the endpoint.
   var url: String
   /// The header fields, except those that frame the message.
   var fields: [Field] = []

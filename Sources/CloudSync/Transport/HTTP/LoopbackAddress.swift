@@ -2,7 +2,7 @@
 struct LoopbackAddress: Hashable, Sendable {
   /// The four bytes of an IPv4 address, or `nil` for `::1`.
   let host: [UInt8]?
-  /// The port.
+  /// The TCP port to connect to.
   let port: UInt16
   /// The value of the `host` header field.
   let name: String

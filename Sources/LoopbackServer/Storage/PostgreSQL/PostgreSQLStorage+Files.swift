@@ -7,8 +7,8 @@
   /// The content of files, in rows of 1 MiB.
   ///
   /// What may have lost its last use is noted in `file_candidates`. Before the commit these files
-  /// are locked, and then those without a use are removed: whoever adds a use locks the file first,
-  /// or the upload that uses it.
+  /// are locked, and then those without a use are removed: a transaction that adds a use locks the
+  /// file first, or the upload that uses it.
   extension PostgreSQLStorage {
     private static let chunkBytes = AssetContent.partBytes
 

@@ -469,7 +469,7 @@
 
     /// A number that changes when any transaction of the database server ends that wrote something.
     ///
-    /// Outside of a transaction it is read anew; within one it stays the same.
+    /// Outside of a transaction each call reads it; within one it stays the same.
     public func dataVersion() throws -> Int64? {
       guard running == nil else { return version }
       let snapshot = try read("SELECT pg_current_snapshot()::text", []).first { try $0.text(0) }

@@ -33,14 +33,14 @@ extension StoreWorld {
   func checkContradictions() throws {
     for device in devices {
       let keys = device.store.contradictions()
-      if let key = ledgers[device.account]?.unshared(keys, of: device.setting.number) {
+      if let key = histories[device.account]?.unshared(keys, of: device.setting.number) {
         throw BrokenPromise("\(device.name) has a conflict about \(key), which it alone changed")
       }
     }
   }
 
   /// Somebody edits on a device, once or several times.
-  func edit(_ device: SimulatedDevice) async throws {
+  func edit(_ device: StoreDevice) async throws {
     let count = random.pick([1, 1, 2, 6])
     for _ in 0..<count {
       for edit in try await edits(on: device.store, SeededRandom(seed: random.next())) {
@@ -100,14 +100,14 @@ extension StoreWorld {
     throw BrokenPromise("\(name) does not end")
   }
 
-  private func note(_ edit: StoreEdit, by device: SimulatedDevice) {
+  private func note(_ edit: StoreEdit, by device: StoreDevice) {
     let others = devices.filter { $0.account == device.account && $0 !== device }
-    ledgers[device.account, default: EditLedger()].note(edit, by: device.setting.number) { key in
+    histories[device.account, default: EditHistory()].note(edit, by: device.setting.number) { key in
       others.contains { $0.store.isWaiting(key) }
     }
   }
 
-  private func switchLink(of device: SimulatedDevice) {
+  private func switchLink(of device: StoreDevice) {
     if device.link.isOnline, random.below(2) == 0 { return }
     device.link.isOnline.toggle()
     journal.say("\(device.name) goes \(device.link.isOnline ? "online" : "offline")")
@@ -120,7 +120,7 @@ extension StoreWorld {
     await syncAll()
   }
 
-  private func sync(_ device: SimulatedDevice) async {
+  private func sync(_ device: StoreDevice) async {
     journal.say("\(device.name) syncs")
     await device.store.sync()
     await executor.settle()
@@ -136,28 +136,28 @@ extension StoreWorld {
     await executor.settle()
   }
 
-  private func syncWithAnEdit(_ device: SimulatedDevice) async throws {
+  private func syncWithAnEdit(_ device: StoreDevice) async throws {
     try await edit(device)
     let sync = await beginSync(device)
     try await edit(device)
     try await finish(sync, "a sync")
   }
 
-  private func syncWithACut(_ device: SimulatedDevice) async throws {
+  private func syncWithACut(_ device: StoreDevice) async throws {
     let sync = await beginSync(device)
     device.link.isOnline = false
     journal.say("\(device.name) loses the network")
     try await finish(sync, "a sync")
   }
 
-  private func crashWhileSyncing(_ device: SimulatedDevice) async throws {
+  private func crashWhileSyncing(_ device: StoreDevice) async throws {
     let sync = await beginSync(device)
     try await crash(device)
     try await finish(sync, "a sync")
   }
 
   /// Lets a sync run for a while, or until its changes are at the server.
-  private func beginSync(_ device: SimulatedDevice) async -> RunningTask<Void> {
+  private func beginSync(_ device: StoreDevice) async -> RunningTask<Void> {
     let store = device.store
     let held = RequestScope(kind: .modifyRecords, device: device.link.name)
     if random.below(2) == 0 {
@@ -176,7 +176,7 @@ extension StoreWorld {
   }
 
   /// The power goes: only what is on the disk stays.
-  private func crash(_ device: SimulatedDevice) async throws {
+  private func crash(_ device: StoreDevice) async throws {
     let isOnline = device.link.isOnline
     // An app that is gone sends nothing more, and what it still writes lands beside.
     device.link.isOnline = false
@@ -193,7 +193,7 @@ extension StoreWorld {
     try? FileManager.default.removeItem(at: old)
   }
 
-  private func quit(_ device: SimulatedDevice) async throws {
+  private func quit(_ device: StoreDevice) async throws {
     journal.say("\(device.name) quits and begins again")
     let isOnline = device.link.isOnline
     await device.store.quit()
@@ -203,7 +203,7 @@ extension StoreWorld {
   }
 
   /// Remembers the app of a device as one that must be gone in the end.
-  func forget(_ device: SimulatedDevice) {
+  func forget(_ device: StoreDevice) {
     gone.append(GoneStore(app: device.store.app, name: "\(device.name), launch \(device.launch)"))
   }
 }

@@ -62,9 +62,9 @@ extension StoreWorld {
           throw BrokenPromise("\(device.name) and the cloud differ: \(difference)")
         }
       }
-      let ledger = ledgers[account] ?? EditLedger()
+      let history = histories[account] ?? EditHistory()
       if !options.isShared || kind.keepsAccountsApart,
-        let fault = ledger.fault(in: cloud.store.lines, kind)
+        let fault = history.fault(in: cloud.store.lines, kind)
       {
         throw BrokenPromise("\(account)'s \(fault)")
       }
@@ -75,7 +75,7 @@ extension StoreWorld {
   }
 
   /// A device of `account` that was never there before, with all that the cloud holds.
-  private func auditor(of account: String) async throws -> SimulatedDevice {
+  private func auditor(of account: String) async throws -> StoreDevice {
     let link = server.device("\(account)'s auditor", signedInAs: account)
     let folder = home.appendingPathComponent("\(account)-auditor")
     let device = try open(account, 9, folder: folder, link: link)
@@ -87,7 +87,7 @@ extension StoreWorld {
   }
 
   /// In what two devices differ that must agree.
-  private static func difference(_ first: SimulatedDevice, _ second: SimulatedDevice) -> String? {
+  private static func difference(_ first: StoreDevice, _ second: StoreDevice) -> String? {
     guard first.account == second.account else {
       return difference(first.store.sharedLines, second.store.sharedLines, besides: [])
     }

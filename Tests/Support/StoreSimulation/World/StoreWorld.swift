@@ -22,8 +22,8 @@ final class StoreWorld {
   let options: WorldOptions
   let container: String
   var random: SeededRandom
-  var devices: [SimulatedDevice] = []
-  var ledgers: [String: EditLedger] = [:]
+  var devices: [StoreDevice] = []
+  var histories: [String: EditHistory] = [:]
   var gone: [GoneStore] = []
   private var lastRequest = 0
   let identities: SeededIDs
@@ -118,7 +118,7 @@ final class StoreWorld {
   }
 
   /// Begins the app of a device again, on the files there are.
-  func launch(_ device: SimulatedDevice, in folder: URL, isOnline: Bool) throws {
+  func launch(_ device: StoreDevice, in folder: URL, isOnline: Bool) throws {
     device.launch += 1
     let link = server.device(
       "\(device.account)-\(device.number)-\(device.launch)", signedInAs: device.account)
@@ -128,8 +128,8 @@ final class StoreWorld {
     device.setting.container = CKContainer(identifier: container, transport: link)
     device.store = try kind.open(device.setting)
     // What was confirmed may have been forgotten by a crash, and goes out again.
-    for key in ledgers[device.account]?.removedKeys ?? [] where device.store.isWaiting(key) {
-      ledgers[device.account]?.excuseReturn(of: key)
+    for key in histories[device.account]?.removedKeys ?? [] where device.store.isWaiting(key) {
+      histories[device.account]?.excuseReturn(of: key)
     }
   }
 
@@ -141,7 +141,7 @@ final class StoreWorld {
   func open(
     _ account: String, _ number: Int, folder: URL, link: LoopbackDevice, offset: Double = 0,
     rate: Double = 1
-  ) throws -> SimulatedDevice {
+  ) throws -> StoreDevice {
     let clock = executor.clock
     let grain = options.clockGrain
     let setting = DeviceSetting(
@@ -153,7 +153,7 @@ final class StoreWorld {
       },
       random: { [identities] in identities.number() },
       newID: { [identities] in identities.next() }, isAutomatic: options.isAutomatic, bug: bug)
-    return SimulatedDevice(setting, try kind.open(setting))
+    return StoreDevice(setting, try kind.open(setting))
   }
 }
 

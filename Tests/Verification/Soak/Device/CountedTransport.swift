@@ -4,19 +4,19 @@ import CloudSync
 /// A way to the server that counts what goes along it.
 final class CountedTransport: CloudTransport {
   private let inner: WebServicesTransport
-  private let ledger: Ledger
+  private let writes: AcknowledgedWrites
 
-  init(_ inner: WebServicesTransport, _ ledger: Ledger) {
+  init(_ inner: WebServicesTransport, _ writes: AcknowledgedWrites) {
     self.inner = inner
-    self.ledger = ledger
+    self.writes = writes
   }
 
   func send(_ call: CloudCall) async throws(CloudError) -> CloudReply {
-    ledger.count(.requests)
+    writes.count(.requests)
     do throws(CloudError) {
       return try await inner.send(call)
     } catch {
-      ledger.count(.failedRequests)
+      writes.count(.failedRequests)
       throw error
     }
   }
@@ -24,8 +24,8 @@ final class CountedTransport: CloudTransport {
   func observeSignals(
     _ listener: @escaping @Sendable (CloudSignal) -> Void
   ) -> any SignalObservation {
-    inner.observeSignals { [ledger] signal in
-      ledger.count(.pushes)
+    inner.observeSignals { [writes] signal in
+      writes.count(.pushes)
       listener(signal)
     }
   }

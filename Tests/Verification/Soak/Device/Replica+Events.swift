@@ -10,14 +10,14 @@ extension Replica: CKSyncEngineDelegate {
     case .accountChange(let change):
       switch change.changeType {
       case .signIn: break
-      case .signOut, .switchAccounts: ledger.violation("\(name) lost its account: \(change)")
+      case .signOut, .switchAccounts: writes.violation("\(name) lost its account: \(change)")
       }
     case .fetchedDatabaseChanges(let changes):
       for deletion in changes.deletions {
-        ledger.violation("\(name) lost a zone: \(deletion.zoneID.zoneName)")
+        writes.violation("\(name) lost a zone: \(deletion.zoneID.zoneName)")
       }
     case .sentDatabaseChanges(let changes):
-      ledger.violation("\(name) sent zones: \(changes)")
+      writes.violation("\(name) sent zones: \(changes)")
     case .stateUpdate, .willFetchChanges, .willFetchRecordZoneChanges,
       .didFetchRecordZoneChanges, .didFetchChanges, .willSendChanges, .didSendChanges:
       break
@@ -37,23 +37,23 @@ extension Replica: CKSyncEngineDelegate {
   private func fetched(
     _ changes: CKSyncEngine.Event.FetchedRecordZoneChanges, _ engine: CKSyncEngine
   ) {
-    ledger.count(.fetched, changes.modifications.count + changes.deletions.count)
+    writes.count(.fetched, changes.modifications.count + changes.deletions.count)
     for modification in changes.modifications {
       let record = modification.record
       guard record.recordType == Note.recordType else { continue }
       guard let key = key(record.recordID), let note = Note(record),
         let tag = record.recordChangeTag
       else {
-        ledger.violation("\(name): a fetched record is invalid: \(record.recordID)")
+        writes.violation("\(name): a fetched record is invalid: \(record.recordID)")
         continue
       }
-      ledger.saw(note, key, tag: tag)
+      writes.saw(note, key, tag: tag)
       checkFile(of: record, note, key)
       absorb(record, note, engine)
     }
     for deletion in changes.deletions where deletion.recordType == Note.recordType {
       let id = deletion.recordID
-      ledger.foundDeleted(key(id), by: name)
+      writes.foundDeleted(key(id), by: name)
       contents.withLock { contents in
         contents.remove(id)
         engine.state.remove(pendingRecordZoneChanges: [.saveRecord(id), .deleteRecord(id)])
@@ -72,7 +72,7 @@ extension Replica: CKSyncEngineDelegate {
       row.server = record
       if note.isEnding, note.writer == device, !row.isBeingDeleted, let key = key(id) {
         row.isBeingDeleted = true
-        ledger.deleting(key)
+        writes.deleting(key)
         engine.state.add(pendingRecordZoneChanges: [.deleteRecord(id)])
       }
       contents.note(id, row)
@@ -84,11 +84,11 @@ extension Replica: CKSyncEngineDelegate {
     guard let asset = record["file"] as? CKAsset else { return }
     guard let url = asset.fileURL, let content = try? Data(contentsOf: url) else {
       // The file was replaced before it was fetched; the later version comes with its own.
-      if device == nil { ledger.violation("\(key) comes without its file") }
+      if device == nil { writes.violation("\(key) comes without its file") }
       return
     }
-    if content != note.file { ledger.violation("\(key) has the wrong file") }
-    ledger.count(.files)
+    if content != note.file { writes.violation("\(key) has the wrong file") }
+    writes.count(.files)
     try? FileManager.default.removeItem(at: url)
   }
 }

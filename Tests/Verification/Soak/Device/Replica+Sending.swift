@@ -24,7 +24,7 @@ extension Replica {
         note.fileSeed = row.wantsFile
         let url = upload(id)
         do { try note.file.write(to: url) } catch {
-          ledger.violation("\(name): a file can't be written: \(error)")
+          writes.violation("\(name): a file can't be written: \(error)")
         }
         record["file"] = CKAsset(fileURL: url)
       }
@@ -41,14 +41,14 @@ extension Replica {
   func sent(_ sent: CKSyncEngine.Event.SentRecordZoneChanges, _ engine: CKSyncEngine) {
     for record in sent.savedRecords { saved(record, engine) }
     for id in sent.deletedRecordIDs {
-      ledger.count(.deletions)
+      writes.count(.deletions)
       contents.withLock { $0.remove(id) }
     }
     for failure in sent.failedRecordSaves { failed(failure.record, failure.error, engine) }
     for (id, error) in sent.failedRecordDeletes {
       switch error.code {
       case .unknownItem:
-        ledger.count(.foundApplied)
+        writes.count(.foundApplied)
         contents.withLock { $0.remove(id) }
       default: retried(error, id)
       }
@@ -58,8 +58,8 @@ extension Replica {
   private func saved(_ record: CKRecord, _ engine: CKSyncEngine) {
     guard let device, let key = key(record.recordID), let note = Note(record),
       let tag = record.recordChangeTag
-    else { return ledger.violation("\(name): a saved record is invalid: \(record.recordID)") }
-    ledger.acknowledged(note, key, tag: tag, to: device)
+    else { return writes.violation("\(name): a saved record is invalid: \(record.recordID)") }
+    writes.acknowledged(note, key, tag: tag, to: device)
     try? FileManager.default.removeItem(at: upload(record.recordID))
     absorb(record, note, engine)
   }
@@ -70,12 +70,12 @@ extension Replica {
     case .serverRecordChanged:
       guard let device, let server = error.serverRecord, let key = key(id),
         let note = Note(server), let tag = server.recordChangeTag
-      else { return ledger.violation("\(name): a conflict is invalid: \(id)") }
-      ledger.saw(note, key, tag: tag)
+      else { return writes.violation("\(name): a conflict is invalid: \(id)") }
+      writes.saw(note, key, tag: tag)
       absorb(server, note, engine)
       let attempt = Note(record)
       let isThere = attempt.map { note.counts[device] >= $0.counts[device] } ?? false
-      ledger.count(isThere ? .foundApplied : .conflicts)
+      writes.count(isThere ? .foundApplied : .conflicts)
       contents.withLock { contents in
         guard let row = contents.rows[id], row.isUnsent(by: device), !row.isBeingDeleted else {
           return
@@ -84,8 +84,8 @@ extension Replica {
       }
     case .unknownItem:
       // Somebody deleted it, which ends all edits.
-      ledger.foundDeleted(key(id), by: name)
-      ledger.count(.conflicts)
+      writes.foundDeleted(key(id), by: name)
+      writes.count(.conflicts)
       contents.withLock { $0.remove(id) }
     default: retried(error, id)
     }
@@ -98,7 +98,7 @@ extension Replica {
       .zoneBusy, .serverResponseLost, .operationCancelled:
       break
     default:
-      ledger.violation("\(name): a change of \(id.recordName) failed for good: \(error)")
+      writes.violation("\(name): a change of \(id.recordName) failed for good: \(error)")
     }
   }
 }

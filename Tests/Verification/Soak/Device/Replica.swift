@@ -36,7 +36,7 @@ final class Replica: Sendable {
   let deviceCount: Int
   /// The realm of each zone of this database.
   let realms: [CKRecordZone.ID: Realm]
-  let ledger: Ledger
+  let writes: AcknowledgedWrites
   let contents = Mutex(Contents())
   private let database: CKDatabase
   /// The folder of the state file and of files to upload.
@@ -44,14 +44,14 @@ final class Replica: Sendable {
 
   init(
     _ device: Int?, of deviceCount: Int, _ database: CKDatabase,
-    _ realms: [CKRecordZone.ID: Realm], folder: URL, _ ledger: Ledger
+    _ realms: [CKRecordZone.ID: Realm], folder: URL, _ writes: AcknowledgedWrites
   ) throws {
     self.device = device
     self.deviceCount = deviceCount
     self.database = database
     self.realms = realms
     self.folder = folder
-    self.ledger = ledger
+    self.writes = writes
     try FileManager.default.createDirectory(at: uploads, withIntermediateDirectories: true)
   }
 
@@ -81,9 +81,9 @@ final class Replica: Sendable {
         url: folder.appendingPathComponent("state"))
     }
     let engine = CKSyncEngine(configuration)
-    ledger.opened(engine)
+    writes.opened(engine)
     if let error = engine.stateStoreError {
-      ledger.violation("\(name): the state can't be read: \(error)")
+      writes.violation("\(name): the state can't be read: \(error)")
     }
     contents.withLock { contents in
       contents.engine = engine
@@ -98,7 +98,7 @@ final class Replica: Sendable {
       return contents.engine
     }
     if let error = engine?.stateStoreError {
-      ledger.violation("\(name): the state can't be kept: \(error)")
+      writes.violation("\(name): the state can't be kept: \(error)")
     }
   }
 
@@ -162,7 +162,7 @@ extension Replica.Contents {
       let change: CKSyncEngine.PendingRecordZoneChange =
         row.isBeingDeleted ? .deleteRecord(id) : .saveRecord(id)
       if !pending.contains(change) {
-        replica.ledger.violation("\(replica.name) was opened again and has forgotten \(change)")
+        replica.writes.violation("\(replica.name) was opened again and has forgotten \(change)")
       }
     }
   }

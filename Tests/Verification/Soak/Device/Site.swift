@@ -12,7 +12,7 @@ struct Site: Sendable {
   /// The URL of the servers.
   let url: URL
   let greeting: ServerChild.Greeting
-  let ledger: Ledger
+  let writes: AcknowledgedWrites
   let options: Options
   /// The folder of the devices' files.
   let folder: URL
@@ -21,11 +21,12 @@ struct Site: Sendable {
 
   /// Makes the zones and the share, and then the record with which the counting of writes begins.
   init(
-    url: URL, greeting: ServerChild.Greeting, _ ledger: Ledger, _ options: Options, folder: URL
+    url: URL, greeting: ServerChild.Greeting, _ writes: AcknowledgedWrites, _ options: Options,
+    folder: URL
   ) async throws {
     self.url = url
     self.greeting = greeting
-    self.ledger = ledger
+    self.writes = writes
     self.options = options
     self.folder = folder
     let first = container(transport("setup", 0))
@@ -87,11 +88,11 @@ struct Site: Sendable {
   /// The engines of one device, or of one that only reads; nothing is opened yet.
   private func replicas(_ device: Int?, of account: Int) throws -> [Replica] {
     let name = device.map { "device-\($0)" } ?? "reader-\(account)"
-    let container = container(CountedTransport(transport(name, account), ledger))
+    let container = container(CountedTransport(transport(name, account), writes))
     return try views(of: account).map { view in
       try Replica(
         device, of: options.devices, container.database(with: view.scope), view.realms,
-        folder: folder.appendingPathComponent("\(name)-\(view.scope.rawValue)"), ledger)
+        folder: folder.appendingPathComponent("\(name)-\(view.scope.rawValue)"), writes)
     }
   }
 

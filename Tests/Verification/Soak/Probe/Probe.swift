@@ -16,7 +16,7 @@ final class Probe: Sendable {
   let server: Int?
   private let name: String
   private let transports: [any CloudTransport]
-  private let ledger: Ledger
+  private let writes: AcknowledgedWrites
   private let state = Mutex(State())
   private let start = ContinuousClock.now
 
@@ -28,11 +28,13 @@ final class Probe: Sendable {
 
   /// - Parameters:
   ///   - transports: The way to its server, and one to another server.
-  init(_ name: String, server: Int?, _ transports: [any CloudTransport], _ ledger: Ledger) {
+  init(
+    _ name: String, server: Int?, _ transports: [any CloudTransport], _ writes: AcknowledgedWrites
+  ) {
     self.name = name
     self.server = server
     self.transports = transports
-    self.ledger = ledger
+    self.writes = writes
   }
 
   /// When saves were answered.
@@ -62,13 +64,13 @@ final class Probe: Sendable {
       let twin = await other
       if let tag, let twin {
         state.withLock { $0.twins += 1 }
-        if tag != twin { ledger.violation("two servers carried out the save of \(record)") }
+        if tag != twin { writes.violation("two servers carried out the save of \(record)") }
       }
       while tag == nil, ContinuousClock.now < end + .seconds(20) {
         try? await Task.sleep(for: .milliseconds(20))
         tag = await save(record, by: transports[0])
         if let tag, let twin, tag != twin {
-          ledger.violation("the save of \(record) was carried out again")
+          writes.violation("the save of \(record) was carried out again")
         }
       }
       if let tag { state.withLock { $0.saved[record] = tag } }
@@ -90,13 +92,13 @@ final class Probe: Sendable {
         state.withLock { $0.answers.append(.now) }
         return record.changeTag
       case .failure(let error):
-        ledger.violation("the save of \(record) was refused: \(error)")
+        writes.violation("the save of \(record) was refused: \(error)")
         return nil
       }
     } catch {
       switch error.code {
       case .networkFailure, .networkUnavailable, .serviceUnavailable, .serverResponseLost: break
-      default: ledger.violation("the save of \(record) failed for good: \(error)")
+      default: writes.violation("the save of \(record) failed for good: \(error)")
       }
       return nil
     }

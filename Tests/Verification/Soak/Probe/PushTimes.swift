@@ -12,7 +12,7 @@ enum PushTimes {
   /// Measures in milliseconds; no other client writes meanwhile.
   static func measure(
     _ count: Int, from writer: Probe, _ way: any CloudTransport, to listener: any CloudTransport,
-    name: String, _ ledger: Ledger
+    name: String, _ writes: AcknowledgedWrites
   ) async throws -> [Double] {
     let (pushes, continuation) = AsyncStream.makeStream(of: ContinuousClock.Instant?.self)
     let isReady = Mutex(false)
@@ -39,7 +39,7 @@ enum PushTimes {
       }
       defer { alarm.cancel() }
       guard let push = await arriving.next() ?? nil else {
-        ledger.violation("no push within ten seconds after a save on another server")
+        writes.violation("no push within ten seconds after a save on another server")
         break
       }
       times.append((push - start) / .milliseconds(1))

@@ -20,35 +20,37 @@ struct DatabaseFilter: RelayFilter {
   private var readings: Set<[UInt8]> = []
   private var isReading = false
 
-  mutating func fromClient(_ bytes: [UInt8], _ orders: RelayOrders) -> Passage {
+  mutating func fromClient(_ bytes: [UInt8], _ orders: RelayOrders) -> RelayOutput {
     sent += bytes
     if case .startup = phase {
       // Its length comes without a type before it.
       guard let length = Self.length(in: sent[...]), sent.count >= length else {
-        return Passage(bytes: [])
+        return RelayOutput(bytes: [])
       }
       phase = .open
       let message = Array(sent.prefix(length))
       sent.removeFirst(length)
-      return Passage(bytes: message, end: orders.take(.startup).map { _ in .both })
+      return RelayOutput(bytes: message, end: orders.take(.startup).map { _ in .both })
     }
-    var passage = Passage(bytes: [])
+    var output = RelayOutput(bytes: [])
     var start = 0
-    while passage.end == nil, let message = Self.message(in: sent[start...]) {
-      passage.end = note(message, orders)
-      switch passage.end {
-      case nil, .client: passage.bytes += message
-      case .both: passage.bytes += message.prefix(message.count / 2)
+    while output.end == nil, let message = Self.message(in: sent[start...]) {
+      output.end = note(message, orders)
+      switch output.end {
+      case nil, .client: output.bytes += message
+      case .both: output.bytes += message.prefix(message.count / 2)
       case .silence: break
       }
       start = message.endIndex
     }
     sent.removeFirst(start)
-    return passage
+    return output
   }
 
   /// What becomes of the connection with a message of the client; none of a commit is passed on.
-  private mutating func note(_ message: ArraySlice<UInt8>, _ orders: RelayOrders) -> Passage.End? {
+  private mutating func note(_ message: ArraySlice<UInt8>, _ orders: RelayOrders) -> RelayOutput
+    .End?
+  {
     let fields = message.dropFirst(5)
     switch message.first {
     case UInt8(ascii: "P"):
@@ -71,7 +73,7 @@ struct DatabaseFilter: RelayFilter {
     return nil
   }
 
-  private mutating func noteCommit(_ orders: RelayOrders) -> Passage.End? {
+  private mutating func noteCommit(_ orders: RelayOrders) -> RelayOutput.End? {
     defer { isReading = false }
     guard !isReading else { return nil }
     switch orders.take(.beforeCommit, .afterCommit, .withinCommit, .afterAnswer, .silence) {
@@ -85,23 +87,23 @@ struct DatabaseFilter: RelayFilter {
     return nil
   }
 
-  mutating func fromServer(_ bytes: [UInt8], _ orders: RelayOrders) -> Passage {
+  mutating func fromServer(_ bytes: [UInt8], _ orders: RelayOrders) -> RelayOutput {
     if case .open = phase, orders.take(.answer) != nil {
-      return Passage(bytes: Array(bytes.prefix(bytes.count / 2)), end: .both)
+      return RelayOutput(bytes: Array(bytes.prefix(bytes.count / 2)), end: .both)
     }
-    guard case .cuttingAnswer(let whole) = phase else { return Passage(bytes: bytes) }
+    guard case .cuttingAnswer(let whole) = phase else { return RelayOutput(bytes: bytes) }
     received += bytes
-    var passage = Passage(bytes: [])
+    var output = RelayOutput(bytes: [])
     var start = 0
-    while passage.end == nil, let message = Self.message(in: received[start...]) {
+    while output.end == nil, let message = Self.message(in: received[start...]) {
       let isCommit =
         message.first == UInt8(ascii: "C") && message.dropFirst(5).starts(with: "COMMIT".utf8)
-      passage.bytes += isCommit && !whole ? message.prefix(message.count / 2) : message
-      if isCommit { passage.end = .both }
+      output.bytes += isCommit && !whole ? message.prefix(message.count / 2) : message
+      if isCommit { output.end = .both }
       start = message.endIndex
     }
     received.removeFirst(start)
-    return passage
+    return output
   }
 
   /// The first message, with its type and length; `nil` if it is not complete.

@@ -9,7 +9,7 @@ final class RelayConnection {
   private var filter: any RelayFilter
   private var toServer: [UInt8] = []
   private var toClient: [UInt8] = []
-  private var end: Passage.End?
+  private var end: RelayOutput.End?
   /// When a silent connection is closed.
   private var closing: ContinuousClock.Instant?
   /// Whether the client sent a request that was not answered yet.
@@ -69,11 +69,12 @@ final class RelayConnection {
     flush()
   }
 
-  private func take(_ passage: Passage, to side: ReferenceWritableKeyPath<RelayConnection, [UInt8]>)
-  {
-    self[keyPath: side] += passage.bytes
-    end = end ?? passage.end
-    if passage.end == .silence { closing = .now + Self.silence }
+  private func take(
+    _ output: RelayOutput, to side: ReferenceWritableKeyPath<RelayConnection, [UInt8]>
+  ) {
+    self[keyPath: side] += output.bytes
+    end = end ?? output.end
+    if output.end == .silence { closing = .now + Self.silence }
   }
 
   private func flush() {

@@ -1,14 +1,14 @@
 /// What a relay does with the bytes of one connection.
 protocol RelayFilter {
   /// The bytes for the server in place of `bytes`, which came from the client.
-  mutating func fromClient(_ bytes: [UInt8], _ orders: RelayOrders) -> Passage
+  mutating func fromClient(_ bytes: [UInt8], _ orders: RelayOrders) -> RelayOutput
 
   /// The bytes for the client in place of `bytes`, which came from the server.
-  mutating func fromServer(_ bytes: [UInt8], _ orders: RelayOrders) -> Passage
+  mutating func fromServer(_ bytes: [UInt8], _ orders: RelayOrders) -> RelayOutput
 }
 
-/// Bytes to pass on, and what becomes of the connection then.
-struct Passage {
+/// The bytes to pass on, and how the connection ends afterwards, if it does.
+struct RelayOutput {
   /// What becomes of a connection.
   enum End {
     /// Both sides are closed.
@@ -27,18 +27,19 @@ struct Passage {
 struct RequestFilter: RelayFilter {
   private var head: [UInt8]? = []
 
-  mutating func fromClient(_ bytes: [UInt8], _ orders: RelayOrders) -> Passage {
-    guard let begun = head else { return Passage(bytes: bytes) }
+  mutating func fromClient(_ bytes: [UInt8], _ orders: RelayOrders) -> RelayOutput {
+    guard let begun = head else { return RelayOutput(bytes: bytes) }
     let known = begun + bytes
     guard let end = known.firstIndex(of: UInt8(ascii: "\n")) else {
       head = known
-      return Passage(bytes: [])
+      return RelayOutput(bytes: [])
     }
     head = nil
-    return Passage(bytes: known[...end] + Array("Connection: close\r\n".utf8) + known[(end + 1)...])
+    return RelayOutput(
+      bytes: known[...end] + Array("Connection: close\r\n".utf8) + known[(end + 1)...])
   }
 
-  mutating func fromServer(_ bytes: [UInt8], _ orders: RelayOrders) -> Passage {
-    Passage(bytes: bytes)
+  mutating func fromServer(_ bytes: [UInt8], _ orders: RelayOrders) -> RelayOutput {
+    RelayOutput(bytes: bytes)
   }
 }

@@ -14,7 +14,7 @@ struct Report {
 
   let options: Options
   var kills = 0
-  var totals = Ledger.Totals()
+  var totals = AcknowledgedWrites.Totals()
   var quiet: Double = 0
   var lost = 0
   var doubled = 0
@@ -43,19 +43,19 @@ struct Report {
   init(_ options: Options) { self.options = options }
 
   /// Holds the figures against their bounds.
-  func check(_ ledger: Ledger) {
-    compare("the server", server, freshServer, spare: Report.spareMemory, ledger)
+  func check(_ writes: AcknowledgedWrites) {
+    compare("the server", server, freshServer, spare: Report.spareMemory, writes)
     compare(
       "the soak", clientAfter, clientBefore,
-      spare: Report.spareMemory + totals[.requests] * Report.lostPerRequest, ledger)
-    if totals[.saves] == 0 { ledger.violation("nothing was written") }
+      spare: Report.spareMemory + totals[.requests] * Report.lostPerRequest, writes)
+    if totals[.saves] == 0 { writes.violation("nothing was written") }
     for (notifies, bound) in Report.pushBounds {
       if let times = pushTimes[notifies], quantile(0.99, of: times) > bound {
-        ledger.violation("pushes between servers take more than \(Int(bound)) ms")
+        writes.violation("pushes between servers take more than \(Int(bound)) ms")
       }
     }
     if let gap = gaps.figures[.promotion], gap.excess > Report.promotionBound {
-      ledger.violation(
+      writes.violation(
         "after a promotion nothing was answered for \(Report.text(gap.excess)): "
           + gap.circumstances)
     }
@@ -97,18 +97,18 @@ struct Report {
 
   private func compare(
     _ name: String, _ figures: ProcessFigures, _ baseline: ProcessFigures, spare: Int,
-    _ ledger: Ledger
+    _ writes: AcknowledgedWrites
   ) {
     if let memory = figures.memory, let base = baseline.memory,
       memory > base + spare
     {
-      ledger.violation(
+      writes.violation(
         "\(name) holds \(figures.megabytes) MB where \(baseline.megabytes) MB would do")
     }
     if let descriptors = figures.descriptors, let base = baseline.descriptors,
       descriptors > base + Report.spareDescriptors + (options.database == nil ? 0 : 8)
     {
-      ledger.violation(
+      writes.violation(
         "\(name) holds \(descriptors) descriptors (\(figures.kindText)) where \(base) "
           + "(\(baseline.kindText)) would do")
     }
@@ -120,7 +120,7 @@ struct Report {
     let descriptors = lives.compactMap(\.descriptors).sorted()
     func megabytes(_ bytes: Int?) -> String { bytes.map { String(($0 + 524_288) >> 20) } ?? "?" }
     func text(_ number: Int?) -> String { number.map(String.init) ?? "?" }
-    let counts = Ledger.Event.allCases.map { ($0.rawValue, "\(totals[$0])") }
+    let counts = AcknowledgedWrites.Event.allCases.map { ($0.rawValue, "\(totals[$0])") }
     let rows = [
       ("notes at the end", "\(notes)"),
       ("server's file", "\(megabytes(fileBytes)) MB"),

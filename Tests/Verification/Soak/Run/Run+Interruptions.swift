@@ -87,7 +87,7 @@ extension Run {
   private func kill(_ server: Int, _ number: Int, _ random: inout SeededRandom) async throws {
     let child = children[server]
     if let id = child.processID { lives.withLock { $0.append(ProcessFigures(of: id)) } }
-    if number % 2 == 0 { await writes() }
+    if number % 2 == 0 { await waitForWrite() }
     let start = clock.now
     await child.kill()
     if options.bug == .rollback { try rollBack(number) }
@@ -116,14 +116,14 @@ extension Run {
     guard status == 0, process.greeting.first == "done", let text = process.greeting.last,
       let number = Int(text)
     else {
-      ledger.violation("'\(verb)' of PostgreSQL failed")
+      writes.violation("'\(verb)' of PostgreSQL failed")
       return 0
     }
     return number
   }
 
   /// Returns when the server has just written something; after a second at the latest.
-  private func writes() async {
+  private func waitForWrite() async {
     guard options.database == nil else { return }
     let path = children[0].path
     func look() -> Date? {

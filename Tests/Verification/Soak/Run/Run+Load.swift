@@ -27,12 +27,12 @@ extension Run {
     for _ in 0..<500 {
       do {
         try replica.open()
-        return ledger.count(.reopened)
+        return writes.count(.reopened)
       } catch let error as FileStateStoreError where error.code == .inUse {
         try await Task.sleep(for: .milliseconds(10))
       }
     }
-    ledger.violation("\(replica.name): the state file was not let go")
+    writes.violation("\(replica.name): the state file was not let go")
   }
 
   /// Says every ten seconds how it goes.
@@ -44,7 +44,7 @@ extension Run {
     while next < end {
       next += .seconds(10)
       try await clock.sleep(until: min(next, end))
-      let totals = ledger.totals
+      let totals = writes.totals
       let server = ProcessFigures(of: children[0].processID ?? 0)
       let own = ProcessFigures()
       let pending = replicas.reduce(0) { sum, replica in
@@ -57,7 +57,7 @@ extension Run {
           + "\(pending) pending, \(outages.withLock { $0.count }) interruptions, "
           + "server \(server.megabytes) MB "
           + "\(server.descriptorText) fds, soak \(own.megabytes) MB \(own.descriptorText) fds, "
-          + "\(ledger.violations.count) violations")
+          + "\(writes.violations.count) violations")
       last = totals.acknowledged
     }
   }
@@ -73,7 +73,7 @@ extension Run {
       if isQuiet(replicas) { return Double((clock.now - start) / .milliseconds(1)) / 1000 }
       try? await Task.sleep(for: .milliseconds(20))
     }
-    ledger.violation("no quiet after a minute: \(unrest(replicas))")
+    writes.violation("no quiet after a minute: \(unrest(replicas))")
     for _ in 0..<3 {
       for replica in replicas {
         try? await replica.engine?.fetchChanges()
@@ -81,7 +81,7 @@ extension Run {
       }
       if isQuiet(replicas) { break }
     }
-    if !isQuiet(replicas) { ledger.violation("no quiet by hand: \(unrest(replicas))") }
+    if !isQuiet(replicas) { writes.violation("no quiet by hand: \(unrest(replicas))") }
     return Double((clock.now - start) / .milliseconds(1)) / 1000
   }
 

@@ -13,7 +13,7 @@ extension Run {
       let own = number < urls.count ? urls[number] : nil
       return Probe(
         name, server: number < urls.count ? number : nil,
-        [site.probe(name, at: own), site.probe(name, at: urls[(number + 1) % urls.count])], ledger)
+        [site.probe(name, at: own), site.probe(name, at: urls[(number + 1) % urls.count])], writes)
     }
   }
 
@@ -22,7 +22,7 @@ extension Run {
     let found = try await Probe.records(by: site.probe("reader"))
     for (name, tag) in probes.flatMap(\.saved) where found[name] != tag {
       report.lostProbes += 1
-      ledger.violation(
+      writes.violation(
         "\(name) was saved as \(tag.rawValue), and is \(found[name]?.rawValue ?? "not there")")
     }
     report.probes = probes.reduce(0) { $0 + $1.saved.count }
@@ -34,13 +34,13 @@ extension Run {
     for notifies in [true, false] {
       for child in children { _ = try child.start(notifies: notifies, isBalanced: false) }
       let name = notifies ? "told" : "untold"
-      let writer = Probe(name, server: nil, [], ledger)
+      let writer = Probe(name, server: nil, [], writes)
       let times = try await PushTimes.measure(
         notifies ? 200 : 30, from: writer, site.probe(name, at: URL(string: children[0].url)),
-        to: site.probe("listener-\(name)", at: URL(string: children[1].url)), name: name, ledger)
+        to: site.probe("listener-\(name)", at: URL(string: children[1].url)), name: name, writes)
       report.pushTimes[notifies] = times
       for child in children where await child.stop() != 0 {
-        ledger.violation("a server did not end by itself")
+        writes.violation("a server did not end by itself")
       }
     }
   }

@@ -8,7 +8,7 @@ import VerificationSupport
 /// One soak from its beginning to its end.
 final class Run: Sendable {
   let options: Options
-  let ledger = Ledger()
+  let writes = AcknowledgedWrites()
   let children: [ServerChild]
   let folder: TemporaryFolder
   let clock = ContinuousClock()
@@ -66,7 +66,7 @@ final class Run: Sendable {
     }
     guard let url = URL(string: url) else { throw ToolError("there is no URL") }
     let site = try await Site(
-      url: url, greeting: greetings[0], ledger, options, folder: folder.url)
+      url: url, greeting: greetings[0], writes, options, folder: folder.url)
     // Once everything was used, so that what stays for ever is there before.
     for reader in try await site.read() { reader.close() }
     var report = Report(options)
@@ -78,16 +78,16 @@ final class Run: Sendable {
     report.cuts = relay?.orders.cuts ?? [:]
     report.clientCuts = relay?.orders.clientCuts ?? 0
     report.lives = lives.withLock { $0 }
-    report.totals = ledger.totals
-    ledger.clear()
+    report.totals = writes.totals
+    writes.clear()
     report.clientAfter = options.rounds == nil ? await settled() : report.clientBefore
-    if ledger.livingEngines > 0 {
-      ledger.violation("\(ledger.livingEngines) engines are still there")
+    if writes.livingEngines > 0 {
+      writes.violation("\(writes.livingEngines) engines are still there")
     }
-    report.check(ledger)
+    report.check(writes)
     for line in report.lines { say(line) }
     conclude(report.summary)
-    if ledger.violations.report() { return true }
+    if writes.violations.report() { return true }
     folder.keep()
     say("seed \(options.seed); files kept in \(folder.url.path)")
     return false
@@ -124,7 +124,7 @@ final class Run: Sendable {
     report.quiet = await becomeQuiet(replicas)
     if !probes.isEmpty { try await check(probes, site, &report) }
     let readers = try await site.read()
-    var audit = Audit(ledger, readers: readers)
+    var audit = Audit(writes, readers: readers)
     audit.checkAcknowledged()
     for replica in replicas + readers { audit.check(replica) }
     for replica in replicas + readers { replica.close() }
@@ -146,7 +146,7 @@ final class Run: Sendable {
     report.server = await settled(children[0])
     for child in children {
       let status = await child.stop()
-      if status != 0 { ledger.violation("the server ended with status \(status)") }
+      if status != 0 { writes.violation("the server ended with status \(status)") }
     }
     if options.servers > 1 { try await measurePushes(site, &report) }
     for child in children { _ = try child.start() }
@@ -163,7 +163,7 @@ final class Run: Sendable {
     try audit.checkLogs(server)
     server.close()
     if options.database == nil {
-      try Audit.checkFile(path, ledger)
+      try Audit.checkFile(path, writes)
       report.fileBytes =
         (try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
     }

@@ -8,14 +8,14 @@ import Synchronization
 
 /// A server that is asked over HTTP; what an administrator does, and what pushes came, is seen in
 /// this process.
-final class WebPlace: Place {
-  private let inside: ServerPlace
+final class WebService: TestedService {
+  private let inside: LoopbackService
   private let web: LoopbackWebServer
   private let transports = Mutex<[String: WebServicesTransport]>([:])
 
   init(_ server: LoopbackServer, cleanUp: @escaping @Sendable () -> Void = {}) throws {
     web = try LoopbackWebServer(server)
-    inside = ServerPlace(
+    inside = LoopbackService(
       server,
       devices: listeners.map { server.remoteDevice($0.device, account: $0.account) },
       cleanUp: cleanUp)

@@ -8,7 +8,7 @@ import Synchronization
 /// Something that answers calls: the bare machine, or a server around it.
 ///
 /// A scenario sees nothing else, so it cannot tell which one it runs on.
-protocol Place: Sendable {
+protocol TestedService: Sendable {
   /// Sends `call` from `device`, on which `account` is signed in.
   func send(_ call: CloudCall, from device: String, of account: String?) async
     -> Result<CloudReply, CloudError>
@@ -19,7 +19,7 @@ protocol Place: Sendable {
   /// Does what an administrator can do to the private database of `account`.
   func administer(_ act: Act, of account: String) throws
 
-  /// Ends the place and says what was left over; nothing is right.
+  /// Ends the service and says what was left over; nothing is right.
   func close() async -> [String]
 }
 
@@ -40,7 +40,7 @@ let listeners: [(device: String, account: String)] = [
 
 let containerID = "iCloud.example.transport"
 
-/// The limits all places run with: small enough to be reached.
+/// The limits all services run with: small enough to be reached.
 func smallLimits() -> ServerLimits {
   var limits = ServerLimits()
   limits.itemsPerRequest = 5
@@ -75,7 +75,7 @@ func describe(_ push: CloudPush, at device: String) -> String {
 }
 
 /// The machine itself over memory, with nothing around it but the test.
-final class MachinePlace: Place {
+final class MachineService: TestedService {
   fileprivate struct Contents {
     var storage = MemoryStorage(identity: 7)
     var machine = CloudMachine(limits: CloudLimits(smallLimits()))
@@ -146,7 +146,7 @@ final class MachinePlace: Place {
   func close() async -> [String] { takePushes().map { "push \($0)" } }
 }
 
-extension MachinePlace.Contents {
+extension MachineService.Contents {
   fileprivate mutating func note(_ orders: [OutgoingPush]) {
     for order in orders {
       for listener in listeners {
@@ -160,7 +160,7 @@ extension MachinePlace.Contents {
 }
 
 /// A server in this process.
-final class ServerPlace: Place {
+final class LoopbackService: TestedService {
   let server: LoopbackServer
   let devices: [LoopbackDevice]
   private let observations: [any SignalObservation]
@@ -177,7 +177,7 @@ final class ServerPlace: Place {
       cleanUp: cleanUp)
   }
 
-  /// A place whose pushes come to `devices`.
+  /// A service whose pushes come to `devices`.
   init(
     _ server: LoopbackServer, devices: [LoopbackDevice], cleanUp: @escaping @Sendable () -> Void
   ) {

@@ -5,7 +5,7 @@ import VerificationSupport
 /// The results that all devices saw: which saves were acknowledged, and with which tag.
 ///
 /// Saves need the tag of what they change, so the versions of a record are a chain: one tag each.
-final class Ledger: Sendable {
+final class AcknowledgedWrites: Sendable {
   /// The knowledge about one record.
   struct Page: Sendable {
     /// The tag of every version that anybody saw.
@@ -105,7 +105,7 @@ final class Ledger: Sendable {
   func clear() { state.withLock { $0.pages = [:] } }
 }
 
-extension Ledger.Page {
+extension AcknowledgedWrites.Page {
   /// Answers what can't be, if something can't.
   fileprivate mutating func saw(_ seen: Note, _ tag: String) -> String? {
     if let known = tags.updateValue(tag, forKey: seen.version), known != tag {

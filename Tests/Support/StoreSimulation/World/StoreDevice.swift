@@ -4,7 +4,7 @@ import LoopbackServer
 
 /// A device of a world, from one launch of its app to the next.
 @dynamicMemberLookup
-final class SimulatedDevice {
+final class StoreDevice {
   /// Counts the launches.
   var launch = 0
   var setting: DeviceSetting

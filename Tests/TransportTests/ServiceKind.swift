@@ -7,8 +7,8 @@ import Testing
   import VerificationSupport
 #endif
 
-/// The places every scenario runs on.
-enum PlaceKind: String, CaseIterable, CustomTestStringConvertible, Sendable {
+/// The services every scenario runs on.
+enum ServiceKind: String, CaseIterable, CustomTestStringConvertible, Sendable {
   case machine = "the bare machine"
   case memoryServer = "a server in memory"
   case fileServer = "a server on a file"
@@ -20,29 +20,29 @@ enum PlaceKind: String, CaseIterable, CustomTestStringConvertible, Sendable {
 
   var testDescription: String { rawValue }
 
-  func open() throws -> any Place {
+  func open() throws -> any TestedService {
     switch self {
-    case .machine: return MachinePlace()
+    case .machine: return MachineService()
     case .memoryServer:
-      return ServerPlace(LoopbackServer(clock: tickingClock(), limits: smallLimits()))
+      return LoopbackService(LoopbackServer(clock: tickingClock(), limits: smallLimits()))
     case .fileServer:
       let folder = try TemporaryFolder()
       let server = try LoopbackServer(
         path: folder.path("cloud.db"), clock: tickingClock(), limits: smallLimits())
-      return ServerPlace(server) { folder.remove() }
+      return LoopbackService(server) { folder.remove() }
     case .webServerInMemory:
-      return try WebPlace(LoopbackServer(clock: tickingClock(), limits: smallLimits()))
+      return try WebService(LoopbackServer(clock: tickingClock(), limits: smallLimits()))
     case .webServerOnFile:
       let folder = try TemporaryFolder()
       let server = try LoopbackServer(
         path: folder.path("cloud.db"), clock: tickingClock(), limits: smallLimits())
-      return try WebPlace(server) { folder.remove() }
+      return try WebService(server) { folder.remove() }
     #if PostgreSQL
       case .postgreSQLServer:
         let database = try TemporaryDatabase()
         let server = try LoopbackServer(
           postgreSQL: database.address, clock: tickingClock(), limits: smallLimits())
-        return ServerPlace(server) { _ = database }
+        return LoopbackService(server) { _ = database }
     #endif
     }
   }

@@ -1,8 +1,8 @@
-/// What people were told is done, and so what must be there in the end.
+/// The edits of an account, from which follows what must exist in the end.
 ///
-/// It knows nothing of sync: it notes every edit at the moment the store said it was made, and
-/// what could excuse that a removed item comes back.
-struct EditLedger {
+/// It knows nothing of sync: it notes every edit when the store's call has returned, and what
+/// allows a removed item to return.
+struct EditHistory {
   private struct History {
     var versions: [ItemVersion] = []
     /// The numbers of the devices that changed the item.

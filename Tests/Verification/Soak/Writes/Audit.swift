@@ -3,7 +3,7 @@ import SQLite
 
 /// The comparison of what was promised with what is there in the end.
 struct Audit {
-  let ledger: Ledger
+  let writes: AcknowledgedWrites
   /// The rows that a new device fetched.
   private(set) var truth: [NoteKey: Replica.Row] = [:]
   /// Writes that were acknowledged and are not there.
@@ -11,28 +11,28 @@ struct Audit {
   /// Writes that were made more than once.
   private(set) var doubled = 0
 
-  init(_ ledger: Ledger, readers: [Replica]) {
-    self.ledger = ledger
+  init(_ writes: AcknowledgedWrites, readers: [Replica]) {
+    self.writes = writes
     for (key, row) in readers.flatMap(\.rows) {
       if let first = truth.updateValue(row, forKey: key), first.version != row.version {
-        ledger.violation("the two accounts read different things")
+        writes.violation("the two accounts read different things")
       }
     }
   }
 
   private mutating func lost(_ text: String, count: Int = 1) {
     lost += count
-    ledger.violation(text)
+    writes.violation(text)
   }
 
   private mutating func doubled(_ text: String, count: Int = 1) {
     doubled += count
-    ledger.violation(text)
+    writes.violation(text)
   }
 
   /// Every acknowledged save must be in the record, or the record must have been deleted.
   mutating func checkAcknowledged() {
-    for (key, page) in ledger.pages {
+    for (key, page) in writes.pages {
       guard let note = truth[key]?.note, let version = truth[key]?.version else {
         if page.isDeleted, page.acknowledged <= page.ending ?? 0 { continue }
         if page.acknowledged == 0, !page.isDeleted { continue }
@@ -60,11 +60,11 @@ struct Audit {
     let expected = truth.filter { realms.contains($0.key.realm) }.compactMapValues(\.version)
     if versions != expected {
       let different = expected.filter { versions[$0.key] != $0.value }.keys.map(\.description)
-      ledger.violation(
+      writes.violation(
         "\(replica.name) has \(versions.count) notes where there are \(expected.count); "
           + "different: \(different.sorted().prefix(5))")
     }
-    for text in replica.unsent { ledger.violation(text) }
+    for text in replica.unsent { writes.violation(text) }
     guard let device = replica.device else { return }
     for (key, row) in rows {
       guard let note = truth[key]?.note else { continue }
@@ -90,31 +90,31 @@ struct Audit {
           check(change, NoteKey(realm: realm, name: change.record.name))
         }
       }
-      let pages = ledger.pages.filter { $0.key.realm.owner == account }
-      let writes = pages.reduce(0) { sum, page in
+      let pages = writes.pages.filter { $0.key.realm.owner == account }
+      let recorded = pages.reduce(0) { sum, page in
         let end = page.value.isDeleted ? (page.value.ending ?? 0) + 1 : 0
         return sum + (truth[page.key]?.note?.version ?? end)
       }
       let numbered = Int(last - first)
       let text =
-        "the server made \(numbered) changes for \(name); the records account for \(writes)"
-      if numbered > writes { doubled(text, count: numbered - writes) }
-      if numbered < writes { lost(text, count: writes - numbered) }
+        "the server made \(numbered) changes for \(name); the records account for \(recorded)"
+      if numbered > recorded { doubled(text, count: numbered - recorded) }
+      if numbered < recorded { lost(text, count: recorded - numbered) }
     }
   }
 
   private func check(_ change: ServerChange, _ key: NoteKey) {
     guard change.type == Note.recordType else { return }
     if change.changeTag?.rawValue != truth[key]?.version?.tag {
-      ledger.violation("the server's log says otherwise about \(key)")
+      writes.violation("the server's log says otherwise about \(key)")
     }
   }
 
   /// Looks at every page of the server's file.
-  static func checkFile(_ path: String, _ ledger: Ledger) throws {
+  static func checkFile(_ path: String, _ writes: AcknowledgedWrites) throws {
     let connection = try Connection(path: path, mode: .readOnly)
     let findings = try connection.rows("PRAGMA integrity_check") { try $0.text(0) }
     try connection.close()
-    if findings != ["ok"] { ledger.violation("the server's file is damaged: \(findings)") }
+    if findings != ["ok"] { writes.violation("the server's file is damaged: \(findings)") }
   }
 }
