@@ -32,8 +32,8 @@ public final class WebServicesTransport: CloudTransport {
   ///   - apiToken: The API token of the app.
   ///   - webAuthToken: The web token of the account; `nil` for anonymous access to public data.
   ///   - device: This device's name, shown by a loopback server, which sends no push to the device
-  ///     that made a change: unique to each device, and the same in each run of the app. `nil` for a
-  ///     new name in each run.
+  ///     that made a change: unique to each device, and the same in each run of the app; `nil` for
+  ///     a new name in each run.
   ///   - clock: The clock that times the reconnection of the push listener.
   ///   - taskExecutor: The executor of the tasks that wait for pushes; `nil` for the default one.
   public convenience init(
