@@ -2,6 +2,7 @@ import CloudProtocol
 import Foundation
 import Records
 import Synchronization
+import WebServices
 
 extension AssetTransport {
   /// The upload of one file.
@@ -33,7 +34,7 @@ extension AssetTransport {
   /// own; in an atomic request the other records of its zone fail with it, and none of them is
   /// sent.
   func save(_ request: ModifyRecords, _ call: CloudCall) async throws(CloudError) -> CloudReply {
-    let faults = AssetTransport.faults(of: request)
+    let faults = faults(of: request)
     let uploads = AssetTransport.uploads(of: request).filter { faults[$0.save] == nil }
     guard !uploads.isEmpty || !faults.isEmpty else {
       let reply = try await transport.send(call)
@@ -79,9 +80,20 @@ extension AssetTransport {
   }
 
   /// The errors of the saves that can't be sent, by index.
-  private static func faults(of request: ModifyRecords) -> [Int: CloudError] {
+  private func faults(of request: ModifyRecords) -> [Int: CloudError] {
     var faults: [Int: CloudError] = [:]
-    for index in request.save.indices { faults[index] = request.save[index].deviceFault }
+    let takesAnyNumber = (transport as? WebServicesTransport)?.session.settings.isExact ?? true
+    for index in request.save.indices {
+      faults[index] = request.save[index].deviceFault
+      guard !takesAnyNumber, faults[index] == nil else { continue }
+      let change = request.save[index].changes.first { $0.field?.value.hasPlainForm == false }
+      faults[index] = change.map { change in
+        CloudError(
+          .invalidArguments,
+          "the field \(change.key) has a number that is not finite or a date out of range, which "
+            + "this service can't store; save another value, or none")
+      }
+    }
     return faults
   }
 
@@ -194,6 +206,24 @@ extension AssetTransport {
     return zip(ids, refused).compactMap { id, error in
       if let error { return ItemResult(id: id, .failure(error)) }
       return rest.popFirst()
+    }
+  }
+}
+
+extension FieldValue {
+  /// Whether the plain notation of Web Services has a form for the value.
+  fileprivate var hasPlainForm: Bool {
+    switch self {
+    case .double(let number): number.isFinite
+    case .date(let time): Notation.wholeMilliseconds(time) != nil
+    case .location(let place):
+      Notation.wholeMilliseconds(place.timestamp) != nil
+        && [
+          place.latitude, place.longitude, place.horizontalAccuracy, place.verticalAccuracy,
+          place.altitude, place.speed, place.course,
+        ].allSatisfy(\.isFinite)
+    case .list(let values): values.allSatisfy(\.hasPlainForm)
+    case .string, .int64, .bytes, .reference, .asset: true
     }
   }
 }

@@ -25,7 +25,7 @@ package final class WebServicesSession: Sendable {
     ///   - device: This device's name; `nil` for a new one. A server sends no push to the device
     ///     that made a change, so two devices must not share a name.
     ///   - understandsExtras: Whether the server understands the extension members; `nil` assumes
-    ///     that it does when it runs on this machine.
+    ///     that every server does except Apple's.
     package init(
       url: URL?, apiToken: String, device: String?, understandsExtras: Bool?
     ) {
@@ -35,8 +35,7 @@ package final class WebServicesSession: Sendable {
       self.apiToken = apiToken
       let program = ProcessInfo.processInfo.processName.prefix(64)
       self.device = device ?? "\(program) \(UUID().uuidString.prefix(8))"
-      let isHere = ["127.0.0.1", "localhost", "::1", "[::1]"].contains(url?.host ?? "")
-      isExact = understandsExtras ?? isHere
+      isExact = understandsExtras ?? !text.lowercased().hasPrefix(WebServicesTransport.appleService)
     }
   }
 

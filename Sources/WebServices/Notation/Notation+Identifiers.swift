@@ -75,7 +75,7 @@ extension Notation {
   package static func milliseconds(_ time: Timestamp) -> Int64 { wholeMilliseconds(time) ?? 0 }
 
   /// A time in whole milliseconds since 1970; `nil` when out of range.
-  static func wholeMilliseconds(_ time: Timestamp) -> Int64? {
+  package static func wholeMilliseconds(_ time: Timestamp) -> Int64? {
     let value = (time.secondsSinceReferenceDate * 1000 + epoch).rounded()
     // Up to here a `Double` represents every integer.
     return value.magnitude <= 9_007_199_254_740_992 ? Int64(value) : nil

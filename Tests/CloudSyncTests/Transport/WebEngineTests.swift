@@ -92,6 +92,29 @@ struct WebEngineTests {
     #expect(await world.end())
   }
 
+  @Test("A number without a form in plain Web Services is an error of its record")
+  func numberWithoutFormIsError() async throws {
+    let world = try WebWorld()
+    let transport = try world.transport("phone", understandsExtras: false)
+    let database = CKContainer(identifier: "iCloud.plain", transport: transport)
+      .privateCloudDatabase
+    let values: [any CKRecordValueProtocol] = [
+      Double.nan, -Double.infinity, [1, .nan], Date(timeIntervalSinceReferenceDate: 1e300),
+    ]
+    for value in values {
+      let (bad, good) = (CKRecord(recordType: "Note"), CKRecord(recordType: "Note"))
+      bad["number"] = value
+      good["number"] = 1.5
+      let results = try await database.modifyRecords(
+        saving: [bad, good], deleting: [], atomically: false
+      ).saveResults
+      #expect(throws: CKError.self) { try results[bad.recordID]?.get() }
+      #expect(try results[good.recordID]?.get()["number"] as? Double == 1.5)
+      await #expect(throws: CKError.self) { try await database.record(for: bad.recordID) }
+    }
+    #expect(await world.end())
+  }
+
   /// Proves CE-111, WS-38, WS-97, X6.
   @Test("Sync works as with Apple's service: no extra members, one zone a request, bare conflicts")
   func syncWorksAgainstAppleStyleService() async throws {

@@ -210,7 +210,9 @@ struct WebServicesSessionTests {
       ("http://localhost/", nil, "http://localhost", true),
       ("http://[::1]:8080", nil, "http://[::1]:8080", true),
       ("http://localhost", false, "http://localhost", false),
-      ("https://example.com/path/", nil, "https://example.com/path", false),
+      ("http://192.168.1.20:8400", nil, "http://192.168.1.20:8400", true),
+      ("https://example.com/path/", nil, "https://example.com/path", true),
+      ("https://api.apple-cloudkit.com/", nil, "https://api.apple-cloudkit.com", false),
     ]
     for row in rows {
       let settings = WebServicesSession.Settings(
