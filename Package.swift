@@ -162,17 +162,17 @@ let package = Package(
       ],
       resources: [.embedInCode("CommandLine/help.txt")]),
     // the example stores and their tool
-    store("SyncSupport", ["CloudSync", "SyncedStore"]),
-    store("TabStore", ["CloudSync", "SyncSupport", "SyncedStore"]),
-    store("ClipboardStore", ["CloudSync", "SyncSupport", "SyncedStore", "TabStore"]),
+    store("SyncSupport", ["SyncedStore"]),
+    store("TabStore", ["SyncSupport", "SyncedStore"]),
+    store("ClipboardStore", ["SyncSupport", "SyncedStore", "TabStore"]),
     store("ShareTexts", []),
     store(
-      "GameResultStore", ["ShareTexts", "CloudSync", "SyncSupport", "SyncedStore"],
+      "GameResultStore", ["ShareTexts", "SyncSupport", "SyncedStore"],
       exclude: ["Samples"]),
     store("AchievementStore", ["SyncSupport", "SyncedStore"]),
     store("LeaderboardStore", ["SyncSupport", "SyncedStore"]),
-    store("IdeaStore", ["CloudSync", "SyncSupport"], exclude: ["Samples"]),
-    store("AnnotationStore", ["CloudSync", "SyncSupport"]),
+    store("IdeaStore", ["SyncSupport"], exclude: ["Samples"]),
+    store("AnnotationStore", ["SyncSupport"]),
     tool(
       "stores",
       [
