@@ -303,7 +303,7 @@ let package = Package(
       "TransportTests",
       [
         "CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudMachine", "CloudProtocol", "Records",
-        "Differential", "VerificationSupport",
+        "Differential", "SimulationSupport", "VerificationSupport",
       ]),
     tests(
       "SimulationTests",
