@@ -202,18 +202,18 @@ let package = Package(
         "CloudSync", "CloudSyncTesting",
         "SimulationSupport", "LoopbackServer", "CloudProtocol", "Records",
       ], exclude: ["README.md"]),
-    support("VerificationSupport", ["CommandLineKit", "PostgreSQL"]),
+    support("VerificationSupport", ["CommandLineKit", "PostgreSQL", "CSQLite"]),
 
     // the commands of the verification tool, the tool, and the benchmarks
     verification(
-      "Simulate", ["SimulationSupport", "SQLite", "VerificationSupport", "CommandLineKit"]),
+      "Simulate", ["SimulationSupport", "VerificationSupport", "CommandLineKit"]),
     verification(
       "Stores", ["StoreSimulation", "VerificationSupport", "CommandLineKit"],
       resources: [.embedInCode("help.txt")]),
     verification(
       "Crash",
       [
-        "SimulationSupport", "CloudSync", "LoopbackServer", "SQLite", "VerificationSupport",
+        "SimulationSupport", "CloudSync", "LoopbackServer", "VerificationSupport",
         "CommandLineKit",
       ], resources: [.embedInCode("help.txt")]),
     verification(
