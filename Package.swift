@@ -162,17 +162,17 @@ let package = Package(
       ],
       resources: [.embedInCode("CommandLine/help.txt")]),
     // the example stores and their tool
-    store("SyncSupport", ["CloudSync", "SyncedStore"]),
-    store("TabStore", ["CloudSync", "SyncSupport", "SyncedStore"]),
-    store("ClipboardStore", ["CloudSync", "SyncSupport", "SyncedStore", "TabStore"]),
+    store("SyncSupport", ["SyncedStore"]),
+    store("TabStore", ["SyncSupport", "SyncedStore"]),
+    store("ClipboardStore", ["SyncSupport", "SyncedStore", "TabStore"]),
     store("ShareTexts", []),
     store(
-      "GameResultStore", ["ShareTexts", "CloudSync", "SyncSupport", "SyncedStore"],
+      "GameResultStore", ["ShareTexts", "SyncSupport", "SyncedStore"],
       exclude: ["Samples"]),
     store("AchievementStore", ["SyncSupport", "SyncedStore"]),
     store("LeaderboardStore", ["SyncSupport", "SyncedStore"]),
-    store("IdeaStore", ["CloudSync", "SyncSupport"], exclude: ["Samples"]),
-    store("AnnotationStore", ["CloudSync", "SyncSupport"]),
+    store("IdeaStore", ["SyncSupport"], exclude: ["Samples"]),
+    store("AnnotationStore", ["SyncSupport"]),
     tool(
       "stores",
       [
@@ -202,18 +202,18 @@ let package = Package(
         "CloudSync", "CloudSyncTesting",
         "SimulationSupport", "LoopbackServer", "CloudProtocol", "Records",
       ], exclude: ["README.md"]),
-    support("VerificationSupport", ["CommandLineKit", "PostgreSQL"]),
+    support("VerificationSupport", ["CommandLineKit", "PostgreSQL", "CSQLite"]),
 
     // the commands of the verification tool, the tool, and the benchmarks
     verification(
-      "Simulate", ["SimulationSupport", "SQLite", "VerificationSupport", "CommandLineKit"]),
+      "Simulate", ["SimulationSupport", "VerificationSupport", "CommandLineKit"]),
     verification(
       "Stores", ["StoreSimulation", "VerificationSupport", "CommandLineKit"],
       resources: [.embedInCode("help.txt")]),
     verification(
       "Crash",
       [
-        "SimulationSupport", "CloudSync", "LoopbackServer", "SQLite", "VerificationSupport",
+        "SimulationSupport", "CloudSync", "LoopbackServer", "VerificationSupport",
         "CommandLineKit",
       ], resources: [.embedInCode("help.txt")]),
     verification(
@@ -303,7 +303,7 @@ let package = Package(
       "TransportTests",
       [
         "CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudMachine", "CloudProtocol", "Records",
-        "Differential", "VerificationSupport",
+        "Differential", "SimulationSupport", "VerificationSupport",
       ]),
     tests(
       "SimulationTests",

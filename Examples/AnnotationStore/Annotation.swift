@@ -1,5 +1,5 @@
-public import CloudSync
 public import Foundation
+public import SyncSupport
 
 /// The kinds of content that an annotation can show.
 public enum AnnotationType: String, Hashable, Sendable, Codable, CaseIterable {

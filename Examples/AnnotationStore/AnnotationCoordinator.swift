@@ -1,6 +1,5 @@
-public import CloudSync
 public import Foundation
-import SyncSupport
+public import SyncSupport
 import Synchronization
 
 /// Syncs an ``AnnotationStore`` every minute, when the network returns, on pushes, and on request.

@@ -1,6 +1,5 @@
-public import CloudSync
 import Foundation
-import SyncSupport
+public import SyncSupport
 import Synchronization
 
 /// Fetching: the zones that changed, then each of them page by page, with a token for each.

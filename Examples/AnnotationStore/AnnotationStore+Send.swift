@@ -1,4 +1,3 @@
-import CloudSync
 import Foundation
 import SyncSupport
 import Synchronization

@@ -1,5 +1,5 @@
-public import CloudSync
 import Foundation
+public import SyncSupport
 
 /// Where annotations live in the cloud.
 public enum AnnotationZone {

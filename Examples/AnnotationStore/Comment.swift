@@ -1,5 +1,5 @@
-public import CloudSync
 public import Foundation
+public import SyncSupport
 
 /// A remark about an annotation.
 public struct Comment: FieldBacked {

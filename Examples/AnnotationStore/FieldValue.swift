@@ -1,5 +1,5 @@
-import CloudSync
 import Foundation
+import SyncSupport
 
 /// The value of a field as it is stored and merged, without CloudKit's objects.
 enum FieldValue: Hashable, Sendable {

@@ -1,5 +1,5 @@
-import CloudSync
 import Foundation
+import SyncSupport
 
 /// The three record types of this store, parents first.
 enum ItemKind: String, Hashable, Sendable, Codable, CaseIterable {

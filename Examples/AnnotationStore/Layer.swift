@@ -1,5 +1,5 @@
-public import CloudSync
 public import Foundation
+public import SyncSupport
 
 /// A set of annotations that are shown, hidden and shared together.
 public struct Layer: FieldBacked {

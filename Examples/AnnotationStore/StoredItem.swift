@@ -1,5 +1,5 @@
-import CloudSync
 import Foundation
+import SyncSupport
 
 /// The server's version of an item, as far as it is known here: the ancestor of the next edit.
 struct CloudCopy: Hashable, Sendable, Codable {

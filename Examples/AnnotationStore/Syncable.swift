@@ -1,5 +1,5 @@
-public import CloudSync
 public import Foundation
+public import SyncSupport
 
 /// An item that this store syncs.
 public protocol Syncable: Identifiable, Sendable where ID == UUID {

@@ -1,4 +1,3 @@
-import CloudSync
 public import Foundation
 public import SyncSupport
 public import SyncedStore

@@ -1,5 +1,4 @@
-public import CloudSync
-import SyncSupport
+public import SyncSupport
 import Synchronization
 
 /// Starting, stopping, and all requests for a sync.

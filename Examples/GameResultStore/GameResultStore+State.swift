@@ -1,4 +1,3 @@
-import CloudSync
 public import Foundation
 import SyncSupport
 import Synchronization

@@ -1,4 +1,3 @@
-public import CloudSync
 public import Foundation
 public import SyncSupport
 import Synchronization

@@ -1,6 +1,5 @@
-public import CloudSync
 public import Foundation
-import SyncSupport
+public import SyncSupport
 
 /// Where ideas live in the cloud.
 public enum IdeaRecord {

@@ -1,4 +1,4 @@
-public import CloudSync
+public import SyncSupport
 
 /// What an error of the cloud means for ideas: what people are told, and what the store does.
 ///

@@ -1,5 +1,5 @@
-public import CloudSync
 public import Foundation
+public import SyncSupport
 
 /// What can be asked of the ideas in the cloud.
 public enum IdeaQuery: Hashable, Sendable {

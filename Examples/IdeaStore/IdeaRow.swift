@@ -1,5 +1,5 @@
-import CloudSync
 public import Foundation
+import SyncSupport
 
 /// How one idea stands with the cloud.
 public struct IdeaSyncState: Hashable, Sendable {

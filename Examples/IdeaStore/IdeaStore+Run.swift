@@ -1,6 +1,5 @@
-public import CloudSync
 import Foundation
-import SyncSupport
+public import SyncSupport
 import Synchronization
 
 /// Starting, stopping, and everything that makes a sync happen.

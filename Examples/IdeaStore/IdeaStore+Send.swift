@@ -1,5 +1,5 @@
-import CloudSync
 import Foundation
+import SyncSupport
 import Synchronization
 
 /// Sending the changes and deletions of this device.

@@ -1,6 +1,5 @@
-public import CloudSync
 public import Foundation
-import SyncSupport
+public import SyncSupport
 import Synchronization
 
 /// Ideas on one device, in step with the cloud.

@@ -1,5 +1,5 @@
-public import CloudSync
 public import Foundation
+public import SyncSupport
 
 /// A snapshot of everything about the sync of ideas that a person may want to know.
 public struct IdeaSyncStatus: Hashable, Sendable {

@@ -1,5 +1,5 @@
-public import CloudSync
 public import Foundation
+public import SyncedStore
 
 extension CKRecord {
   /// The version of the data model the record was written with: its field `schemaVersion`, and 1

@@ -1,2 +1,2 @@
-// Whoever imports SyncSupport has the kit and its files, too.
+// Importing SyncSupport also imports the kit, its files and the CloudKit that it is built on.
 @_exported public import SyncedStore

@@ -1,4 +1,3 @@
-public import CloudSync
 public import Foundation
 import SyncSupport
 public import SyncedStore

@@ -4,7 +4,8 @@ import Records
 extension CloudMachine {
   /// Admits a call: finds its account and resolves the names in its request.
   ///
-  /// The only place that resolves owner names; see `AdmittedCall`.
+  /// All rules work with the names resolved here; see `AdmittedCall`. A read plan, which storages
+  /// ask for before the account is read, resolves its copy of the request separately.
   func admit(
     _ call: CloudCall, from caller: Caller, now: Timestamp, in storage: any CloudStorage
   ) throws -> AdmittedCall {

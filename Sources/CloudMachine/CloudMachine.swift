@@ -4,9 +4,9 @@ package import Records
 /// The server's state machine: decides the reply to a call, the stored changes and the pushes.
 ///
 /// Pure: it reads no clock, uses no random numbers and keeps no state; all state is in the
-/// `CloudStorage` that is passed in. A call is one transaction of that storage, except a query that
-/// is started with `begin` and read in slices. The transaction has one owner: `answer` runs one
-/// itself; `begin` and administrative actions work in the transaction of their caller.
+/// `CloudStorage` that is passed in. The caller runs the transaction: `begin` and administrative
+/// actions each work in one of its transactions. A query is started with `begin` and read in
+/// slices, each of which may be a separate transaction.
 package struct CloudMachine: Sendable {
   /// The limits that requests are checked against.
   package var limits: CloudLimits
@@ -24,27 +24,9 @@ package struct CloudMachine: Sendable {
   /// Answers `call` from `caller` at `now`, and applies its changes to `storage`.
   ///
   /// A mutation whose request ID has a receipt for the same user and device changes nothing and
-  /// gets the first reply again. A call that is rejected as a whole changes nothing. Throws only
-  /// storage errors; then nothing was changed.
-  package func answer(
-    _ call: CloudCall, from caller: Caller, now: Timestamp, in storage: any CloudStorage
-  ) throws -> CloudAnswer {
-    try storage.transaction {
-      switch try begin(call, from: caller, now: now, in: storage) {
-      case .answered(let answer): return answer
-      case .querying(var scan):
-        while true {
-          scan.examine()
-          if let result = scan.result { return CloudAnswer(result: result) }
-          try scan.read(from: storage)
-        }
-      }
-    }
-  }
-
-  /// Answers `call` like `answer(_:from:now:in:)`, in the transaction of `storage` that the caller
-  /// runs; a query, which may take long, is returned as a scan that has read its first slice, for
-  /// the caller to run.
+  /// gets the first reply again. A call that is rejected as a whole changes nothing. A query, which
+  /// may take long, is returned as a scan that has read its first slice. Throws only storage
+  /// errors; then the caller rolls its transaction back.
   package func begin(
     _ call: CloudCall, from caller: Caller, now: Timestamp, in storage: any CloudStorage
   ) throws -> CloudStep {

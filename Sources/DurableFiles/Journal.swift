@@ -29,9 +29,10 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
   /// The size after the last rewrite; 0 if there was none.
   private var compactSize = 0
 
-  /// Names the journal at `url`; nothing is read or created.
+  /// Names the journal; nothing is read or created.
   ///
   /// - Parameters:
+  ///   - url: the file.
   ///   - format: the name of the format, without spaces; the first line of the file.
   ///   - version: the version that is written, and the newest one that is read.
   public init(_ url: URL, format: String, version: Int = 1) {
@@ -167,8 +168,8 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
 
   /// Replaces the content of the file with these groups.
   ///
-  /// - Parameter replacesOthers: whether a file that another journal has written is replaced, too,
-  ///   such as to erase it.
+  /// With `replacesOthers`, a file that another journal has written is replaced, too, such as to
+  /// erase it.
   /// - Throws: ``FileError``; the file has its old content then, or the new one, which is made
   ///   durable before the next group is added. A file that another journal has written stays.
   public mutating func rewrite(

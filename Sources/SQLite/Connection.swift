@@ -24,7 +24,7 @@ package final class Connection {
   private var handle: OpaquePointer?
   /// Retained by the connection.
   private let fileSystem: SQLiteFileSystem?
-  private var statements: [String: Statement] = [:]
+  private(set) var statements: [String: Statement] = [:]
 
   /// Opens the file at `path`; an empty path or `:memory:` opens a private database.
   ///
@@ -92,9 +92,6 @@ package final class Connection {
 
   /// Whether the connection is open.
   package var isOpen: Bool { handle != nil }
-
-  /// The number of cached prepared statements.
-  package var preparedStatementCount: Int { statements.count }
 
   /// The number of statements that were stepped and neither finished nor reset.
   package var busyStatementCount: Int {

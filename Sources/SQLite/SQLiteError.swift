@@ -26,8 +26,6 @@ package struct SQLiteError: Error, Hashable, Sendable {
     package static let full = Code(rawValue: SQLITE_FULL)
     /// The file can't be opened.
     package static let cannotOpen = Code(rawValue: SQLITE_CANTOPEN)
-    /// A constraint of a table was violated.
-    package static let constraint = Code(rawValue: SQLITE_CONSTRAINT)
     /// A value has the wrong type.
     package static let mismatch = Code(rawValue: SQLITE_MISMATCH)
     /// The API was misused, for example by using a closed connection.

@@ -43,17 +43,21 @@ struct Fetch: Sendable {
     var startsOver: Bool
   }
 
+  /// A listing of the zones from the start although some were known.
+  struct Relisting: Sendable {
+    /// The zones it has named so far.
+    var zones: Set<ZoneID> = []
+    /// Whether the server reported, with the expired token, that it lost all its data.
+    var isServerReset = false
+  }
+
   var context: FetchContext
   var waiters: [Waiter]
   var step: Step = .announcing
   /// The token of the next page of database changes; ahead of the state while relisting.
   var databaseCursor: ChangeToken?
-  /// Whether the zones are listed from the start although some were known.
-  var isRelisting: Bool
-  /// The zones a relisting has named so far.
-  var listedZones: Set<ZoneID> = []
-  /// Whether the server reported, with the expired token, that it lost all its data.
-  var isServerReset = false
+  /// The running relisting; it ends when all zones in doubt are checked.
+  var relisting: Relisting?
   /// Zones that may have been deleted, to check when the list of zones is complete.
   var zonesInDoubt: Set<ZoneID> = []
   /// The maximum number of zones in one check; less than CloudKit's limit for one request.

@@ -57,7 +57,7 @@ extension PendingChanges<RecordID> {
     try bytes.withUnsafeBufferPointer { (bytes) throws(ByteFormatError) in
       var cursor = PendingCursor(bytes: bytes, start: start)
       for _ in 0..<count {
-        let head = try cursor.variable()
+        let head = try cursor.variableNumber()
         guard let number = Int(exactly: head / 2), number < groups.count else {
           throw cursor.fault("a change names no known zone")
         }
@@ -70,7 +70,7 @@ extension PendingChanges<RecordID> {
 }
 
 /// Decodes numbers and texts from untrusted bytes without copying.
-private struct PendingCursor {
+private struct PendingCursor: ByteSource {
   let bytes: UnsafeBufferPointer<UInt8>
   /// How many bytes were read before the first.
   let start: Int
@@ -87,27 +87,15 @@ private struct PendingCursor {
     ByteFormatError(offset: start + position, reason: reason)
   }
 
-  mutating func variable() throws(ByteFormatError) -> UInt64 {
-    var value: UInt64 = 0
-    var shift: UInt64 = 0
-    while true {
-      guard position < bytes.count else { throw fault("the data ends early") }
-      let next = bytes[position]
-      position += 1
-      if shift == 63, next > 1 { throw fault("a number is too large") }
-      value |= UInt64(next & 0x7f) << shift
-      if next < 0x80 {
-        if next == 0, shift > 0 { throw fault("a number is longer than it needs to be") }
-        return value
-      }
-      shift += 7
-      if shift > 63 { throw fault("a number is too long") }
-    }
+  mutating func byte() throws(ByteFormatError) -> UInt8 {
+    guard position < bytes.count else { throw fault("the data ends early") }
+    defer { position += 1 }
+    return bytes[position]
   }
 
   /// The bytes of a text, which are valid.
   mutating func text() throws(ByteFormatError) -> UnsafeBufferPointer<UInt8> {
-    guard let length = Int(exactly: try variable()), length <= bytes.count - position else {
+    guard let length = Int(exactly: try variableNumber()), length <= bytes.count - position else {
       throw fault("a count is larger than the data")
     }
     let text = UnsafeBufferPointer(rebasing: bytes[position..<(position + length)])

@@ -142,7 +142,7 @@ extension SyncMachine {
       begin(
         Fetch(
           context: FetchContext(reason: .scheduled, options: FetchOptions()), waiters: [],
-          databaseCursor: state.databaseToken, isRelisting: isRelistingNeeded))
+          databaseCursor: state.databaseToken, relisting: neededRelisting))
       return .again
     }
     guard let due = schedule.gated(schedule.sendDue), due <= now else { return .rest }
@@ -166,7 +166,7 @@ extension SyncMachine {
       begin(
         Fetch(
           context: context, waiters: waiters, databaseCursor: state.databaseToken,
-          isRelisting: isRelistingNeeded))
+          relisting: neededRelisting))
     case .send(let context, let waiters):
       begin(Send(context: context, waiters: waiters))
     }
@@ -174,8 +174,8 @@ extension SyncMachine {
   }
 
   /// No database token although zones are known: a relisting was interrupted.
-  private var isRelistingNeeded: Bool {
-    state.databaseToken == nil && !state.knownZones.isEmpty
+  private var neededRelisting: Fetch.Relisting? {
+    state.databaseToken == nil && !state.knownZones.isEmpty ? Fetch.Relisting() : nil
   }
 
   /// The error for a call made before the moment that the server asked for.

@@ -107,18 +107,22 @@ extension SyncMachine {
   /// The state records that the delivery is unconfirmed until the app has returned. After a crash
   /// in between, the app may still hold the old account's data, so the event is delivered again.
   mutating func beginReporting(now: Moment) {
-    guard case .accountChange(let change) = delivery.events.first else { return }
-    let current: UserID?
-    let previous: UserID?
-    switch change {
+    for change in accountStateChanges {
+      record(change, now: now)
+      if case .reset = change { resetSchedule() }
+    }
+  }
+
+  /// The changes of the state that precede the delivery of the account change.
+  var accountStateChanges: [StateChange] {
+    guard case .accountChange(let change) = delivery.events.first else { return [] }
+    return switch change {
     case .signIn(let user):
       // Changes added before the first sign-in belong to no other account: they are kept.
-      (current, previous) = (user, nil)
-    case .signOut(let user): (current, previous) = (nil, user)
-    case .switchAccounts(let old, let new): (current, previous) = (new, old)
+      [.announceUser(user, previous: nil)]
+    case .signOut(let user): [.reset, .announceUser(nil, previous: user)]
+    case .switchAccounts(let old, let new): [.reset, .announceUser(new, previous: old)]
     }
-    if previous != nil { reset(now: now) }
-    record(.announceUser(current, previous: previous), now: now)
   }
 
   /// Confirms the account change after the app has returned from it.
@@ -132,8 +136,7 @@ extension SyncMachine {
     scheduleSend(at: now)
   }
 
-  private mutating func reset(now: Moment) {
-    record(.reset, now: now)
+  private mutating func resetSchedule() {
     schedule.fetchDue = nil
     schedule.sendDue = nil
     schedule.fetchFailures = 0

@@ -139,10 +139,8 @@ extension SyncMachine {
     where error.code == .changeTokenExpired && fetch.databaseCursor != nil:
       // The token stays in the state until the listing is complete: an interrupted one starts
       // again.
-      fetch.isServerReset = error.userDidResetEncryptedData
+      fetch.relisting = Fetch.Relisting(isServerReset: error.userDidResetEncryptedData)
       fetch.databaseCursor = nil
-      fetch.isRelisting = true
-      fetch.listedZones = []
       // A server that has lost the token may have lost the subscription as well.
       if state.subscription != nil { record(.setSubscription(nil), now: now) }
       enter(.relisting, in: &fetch)
@@ -222,15 +220,9 @@ extension SyncMachine {
     }
     for zone in page.modified { record(.setZoneChanged(zone, true), now: now) }
     fetch.databaseCursor = page.token
-    if fetch.isRelisting {
-      noteListed(page, &fetch)
-      fetch.isRelisting = page.moreComing || !fetch.zonesInDoubt.isEmpty
-    }
+    noteListed(page, &fetch)
     // An interrupted relisting must start again, or deleted zones would be missed.
-    if !fetch.isRelisting {
-      fetch.isServerReset = false
-      record(.setDatabaseToken(page.token), now: now)
-    }
+    if fetch.relisting == nil { record(.setDatabaseToken(page.token), now: now) }
     if !page.moreComing {
       fetch.hasReadDatabase = true
       if state.needsFetch { record(.setNeedsFetch(false), now: now) }

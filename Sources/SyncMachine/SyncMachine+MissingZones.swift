@@ -7,22 +7,26 @@ import Records
 /// gives no reason for the zones it omits. And a server that denies a zone may be temporarily
 /// wrong, or ahead of the fetched list of zones. See Docs/Decisions/0011.
 extension SyncMachine {
-  /// Records the zones of a full listing; at its end, the known zones it omitted are checked.
+  /// Records the zones of a relisting, if there is one; at its end, the known zones it omitted are
+  /// checked.
   func noteListed(_ page: DatabaseChangesPage, _ fetch: inout Fetch) {
-    fetch.listedZones.formUnion(page.modified)
-    fetch.listedZones.formUnion(page.deleted.map(\.zone))
+    guard var relisting = fetch.relisting else { return }
+    relisting.zones.formUnion(page.modified)
+    relisting.zones.formUnion(page.deleted.map(\.zone))
+    fetch.relisting = relisting
     guard !page.moreComing else { return }
     // The default zone is never listed: it always exists and has no change feed.
     fetch.zonesInDoubt.formUnion(
       state.knownZones.filter {
-        $0.name != ZoneID.default.name && !fetch.listedZones.contains($0)
+        $0.name != ZoneID.default.name && !relisting.zones.contains($0)
       })
+    if fetch.zonesInDoubt.isEmpty { fetch.relisting = nil }
   }
 
   /// Asks the server for the zones in doubt, a limited number at a time.
   mutating func checkZones(_ fetch: inout Fetch) -> Advance {
     let zones = Array(fetch.zonesInDoubt.sorted().prefix(fetch.zonesPerQuestion))
-    if fetch.isServerReset {
+    if fetch.relisting?.isServerReset == true {
       // The server has never had them: it has lost its data.
       conclude(&fetch, zones, zones.map { ZoneDeletion(zone: $0, reason: .encryptedDataReset) })
       return .again
@@ -61,7 +65,7 @@ extension SyncMachine {
   ) {
     guard let token = fetch.databaseCursor else { return fail(&fetch, Self.mismatch) }
     fetch.zonesInDoubt.subtract(zones)
-    fetch.listedZones.formUnion(zones)
+    fetch.relisting?.zones.formUnion(zones)
     if !losses.isEmpty {
       delivery.events.append(.fetchedDatabaseChanges(modified: [], deleted: losses))
     }

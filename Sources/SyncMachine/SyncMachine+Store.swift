@@ -4,8 +4,27 @@ import CloudProtocol
 package enum StoreWrite: Sendable {
   /// Append these state changes as one entry.
   case append([StateChange])
-  /// Load the store, which has failed, and replace its contents by the whole state.
+  /// Replace the store's contents by `stateAfterWrite`.
+  case replace
+  /// Load the store, which has failed, and replace its contents by `stateAfterWrite`.
   case rewrite
+}
+
+/// The sizes of what a state store contains, in bytes.
+package struct StoreSize: Hashable, Sendable {
+  /// The size of the snapshot.
+  package var snapshot: Int
+  /// The total size of the entries appended since.
+  package var log: Int
+
+  /// Creates sizes.
+  package init(snapshot: Int = 0, log: Int = 0) {
+    self.snapshot = snapshot
+    self.log = log
+  }
+
+  /// Whether the log is so large that a new snapshot replaces it.
+  var isLogFull: Bool { log > max(256 * 1024, 2 * snapshot) }
 }
 
 /// The state store as the machine knows it.
@@ -14,6 +33,8 @@ struct StoreState: Sendable {
   var unwritten: [StateChange] = []
   /// Whether the last write succeeded.
   var condition: StoreCondition = .working
+  /// The sizes after the last write.
+  var size: StoreSize
 }
 
 /// The condition of the state store.
@@ -35,21 +56,21 @@ extension SyncMachine {
 
   /// The state of the store after the write that the driver performs.
   package var stateAfterWrite: SyncState {
-    guard case .writing(_, let since) = account.report else { return state }
-    return reportingAccount(now: since).state
+    guard case .writing = account.report else { return state }
+    return accountStateChanges.reduce(into: state) { $0.apply($1) }
   }
 
-  /// The next write; the driver performs it and reports `stored()` or `storeFailed(now:)`.
+  /// The next write; the driver performs it and reports `stored(_:)` or `storeFailed(now:)`.
   ///
   /// The driver repeats this until there is none, after each other call of the machine and before
-  /// it calls the machine again. After a failure the whole state is written. While state changes
-  /// follow, this is tried at once and then at increasing intervals, so that a full disk does not
-  /// slow the engine down.
+  /// it calls the machine again. A log that has grown too large is replaced by a snapshot. After a
+  /// failure the whole state is written. While state changes follow, this is tried at once and then
+  /// at increasing intervals, so that a full disk does not slow the engine down.
   package mutating func nextWrite() -> StoreWrite? {
     if !store.unwritten.isEmpty {
       let changes = store.unwritten
       store.unwritten = []
-      guard case .failed(let missedCount) = store.condition else { return .append(changes) }
+      guard case .failed(let missedCount) = store.condition else { return write(changes) }
       let count = missedCount + 1
       store.condition = .failed(missedCount: count)
       if count.nonzeroBitCount == 1 || count.isMultiple(of: 64) { return .rewrite }
@@ -57,12 +78,17 @@ extension SyncMachine {
     guard case .storing(let attempts, let since) = account.report else { return nil }
     guard case .working = store.condition else { return .rewrite }
     account.report = .writing(attempts: attempts, since: since)
-    return .append(reportingAccount(now: since).store.unwritten)
+    return write(accountStateChanges)
   }
 
-  /// Reports that the write succeeded.
-  package mutating func stored() {
+  private func write(_ changes: [StateChange]) -> StoreWrite {
+    store.size.isLogFull ? .replace : .append(changes)
+  }
+
+  /// Reports that the write succeeded, and the sizes of what the store contains now.
+  package mutating func stored(_ size: StoreSize) {
     store.condition = .working
+    store.size = size
     switch account.report {
     case .writing(_, let since):
       beginReporting(now: since)
@@ -112,13 +138,5 @@ extension SyncMachine {
     case .stored: return nil
     }
     return .wait(until: nil)  // The result of the write is the next input.
-  }
-
-  /// This machine after the state changes of the account report.
-  private func reportingAccount(now: Moment) -> SyncMachine {
-    var machine = self
-    machine.store.unwritten = []
-    machine.beginReporting(now: now)
-    return machine
   }
 }

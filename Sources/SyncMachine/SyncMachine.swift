@@ -36,10 +36,11 @@ package import Records
 ///
 /// With `hasStateStore`, the driver also owns a state store. After each call of the machine, and
 /// before it carries out an instruction, it performs the writes of `nextWrite()` one by one and
-/// reports `stored()` or `storeFailed(now:)` for each. The machine decides when a refused write is
-/// retried, and delivers an account change only when it is stored. A result of a write is an input:
-/// after `wait`, the driver calls `next(now:)` again. See CE-12, CE-13, CE-84 and CE-86 in
-/// Docs/Evidence/Engine.md, and I3 and I13 in Docs/Evidence/Reliability.md.
+/// reports `stored(_:)` or `storeFailed(now:)` for each. The machine decides when a snapshot
+/// replaces the log and when a refused write is retried, and delivers an account change only when
+/// it is stored. A result of a write is an input: after `wait`, the driver calls `next(now:)`
+/// again. See CE-12, CE-13, CE-84 and CE-86 in Docs/Evidence/Engine.md, and I3 and I13 in
+/// Docs/Evidence/Reliability.md.
 package struct SyncMachine: Sendable {
   /// The settings of a machine.
   package struct Configuration: Hashable, Sendable {
@@ -98,7 +99,7 @@ package struct SyncMachine: Sendable {
   /// The requests to the server, beyond the one that the activity awaits.
   var requests = RequestHistory()
   /// The state store.
-  var store = StoreState()
+  var store: StoreState
   /// The next state update for the app.
   var update = PendingUpdate()
   /// The moments of the next automatic operations.
@@ -115,9 +116,14 @@ package struct SyncMachine: Sendable {
   ///
   /// Changes that were in flight when the state was stored are pending again: their outcome is
   /// unknown, and no request of this machine contains them.
-  package init(configuration: Configuration, state: SyncState = SyncState()) {
+  ///
+  /// - Parameter stored: The sizes of what the state store contains.
+  package init(
+    configuration: Configuration, state: SyncState = SyncState(), stored: StoreSize = StoreSize()
+  ) {
     self.configuration = configuration
     self.state = state
+    store = StoreState(size: stored)
     shownLimit = ShownLimit(least: configuration.leastShown)
     self.state.makeIndexes()
     returnUnsettled()

@@ -69,7 +69,7 @@ extension SyncedStore {
   ///   - automaticallySync: whether changes are sent and pushes are followed by themselves;
   ///     otherwise ``sync(rounds:)`` does it.
   ///   - clock: measures the engine's waits.
-  ///   - now: the date and time, for ``SyncedStore.Status/lastSync``.
+  ///   - now: the date and time, for ``Status/lastSync``.
   public func connect(
     to container: CKContainer, scope: CKDatabase.Scope = .private, automaticallySync: Bool = true,
     clock: any Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Date = { Date() }
@@ -84,7 +84,7 @@ extension SyncedStore {
 
   /// Starts to sync; does nothing if the store syncs already.
   ///
-  /// - Throws: ``FileError`` if the engine's state is damaged and the store does not recover;
+  /// - Throws: `FileError` if the engine's state is damaged and the store does not recover;
   ///   ``SyncedStoreError`` if the store is not connected; the engine's error if its state belongs
   ///   to another container or database, in which case nothing is changed.
   public func start() throws {
@@ -152,7 +152,7 @@ extension SyncedStore {
 
   /// Turns sync on or off, and stores it.
   ///
-  /// - Throws: ``FileError`` if it can't be stored; as ``start()``.
+  /// - Throws: `FileError` if it can't be stored; as ``start()``.
   public func setEnabled(_ isEnabled: Bool) throws {
     try state.withLock { state in
       try state.change { $0.table.settings.isEnabled = isEnabled }
@@ -187,7 +187,7 @@ extension SyncedStore {
 
   /// Ends the sync and forgets nothing: for an app that quits.
   ///
-  /// - Throws: ``FileError`` if something can't be stored; the next start repeats it.
+  /// - Throws: `FileError` if something can't be stored; the next start repeats it.
   public func shutDown() async throws {
     await cancelOperations()
     let task = try state.withLock { state in
@@ -211,7 +211,7 @@ extension SyncedStore {
   ///
   /// The next start fetches everything, and merges it with the items.
   ///
-  /// - Throws: ``FileError`` if it can't be stored.
+  /// - Throws: `FileError` if it can't be stored.
   public func stop() throws {
     let (engine, stored) = state.withLock { state in
       let engine = state.run?.engine
@@ -235,7 +235,7 @@ extension SyncedStore {
   /// - Parameter rounds: the maximum number of rounds.
   /// - Throws: the `CKError` that prevents it, such as `networkUnavailable` or `notAuthenticated`;
   ///   ``SyncedStoreError`` if the store was not started, or changes are left that the server does
-  ///   not accept; ``FileError`` if something can't be stored.
+  ///   not accept; `FileError` if something can't be stored.
   public func sync(rounds: Int = 12) async throws {
     try state.withLock { state in
       guard state.run != nil else {

@@ -73,7 +73,7 @@ public final class SyncedStore: Sendable {
   ///     created again with its items; otherwise they are removed. By default every zone is.
   ///   - importing: fills a new store, such as with the items of an older version of the app. It is
   ///     called while there is no file, so again after a crash.
-  /// - Throws: ``FileError`` if a file is damaged, can't be read, or is from a newer version of the
+  /// - Throws: `FileError` if a file is damaged, can't be read, or is from a newer version of the
   ///   app, and the error of `importing`; the files stay as they are.
   public init(
     zoneID: CKRecordZone.ID, directory: URL, types: [SyncedType],
@@ -99,7 +99,7 @@ public final class SyncedStore: Sendable {
 
   /// The items of a type, in the order in which they were created.
   ///
-  /// - Parameter zone: the zone; `nil` for all.
+  /// Without a zone, the items of all zones are returned.
   public func items<Item: SyncedItem>(
     _ type: Item.Type = Item.self, in zone: CKRecordZone.ID? = nil
   ) -> [Item] {
@@ -108,7 +108,7 @@ public final class SyncedStore: Sendable {
 
   /// The item with a name; `nil` if there is none.
   ///
-  /// - Parameter zone: the zone; `nil` for the store's own.
+  /// Without a zone, the store's own is meant.
   public func item<Item: SyncedItem>(
     _ type: Item.Type = Item.self, named name: String, in zone: CKRecordZone.ID? = nil
   ) -> Item? {
@@ -134,7 +134,7 @@ public final class SyncedStore: Sendable {
 
   /// The record that only a newer version of the app can read; `nil` if there is none.
   ///
-  /// - Parameter zone: the zone; `nil` for the store's own.
+  /// Without a zone, the store's own is meant.
   public func unreadableRecord(named name: String, in zone: CKRecordZone.ID? = nil) -> CKRecord? {
     state.withLock { $0.table[$0.table.recordID(name, in: zone)]?.unreadable }
       .flatMap { CKRecord(archive: $0) }
@@ -183,7 +183,7 @@ public final class SyncedStore: Sendable {
   /// of an item that was deleted meanwhile can't be distinguished from a new one: it is shown until
   /// the next fetch of the whole zone.
   ///
-  /// - Throws: ``FileError`` if they can't be stored; they are handled all the same.
+  /// - Throws: `FileError` if they can't be stored; they are handled all the same.
   public func receive(_ records: [CKRecord], deleted: [CKRecord.ID] = []) throws {
     try state.withLock { state in
       for record in records
@@ -200,8 +200,8 @@ public final class SyncedStore: Sendable {
 
   /// Saves an item, new or changed.
   ///
-  /// - Parameter zone: the zone; `nil` for the store's own.
-  /// - Throws: ``FileError`` if it can't be stored, ``SyncedStoreError`` for a type that the store
+  /// Without a zone, the store's own is meant.
+  /// - Throws: `FileError` if it can't be stored, ``SyncedStoreError`` for a type that the store
   ///   was opened without; nothing is changed then.
   public func save<Item: SyncedItem>(_ item: Item, in zone: CKRecordZone.ID? = nil) throws {
     try change { try $0.save(item, in: zone) }
@@ -209,7 +209,7 @@ public final class SyncedStore: Sendable {
 
   /// Deletes an item, here and on the server.
   ///
-  /// - Throws: ``FileError`` if it can't be stored; nothing is changed then.
+  /// - Throws: `FileError` if it can't be stored; nothing is changed then.
   public func delete<Item: SyncedItem>(_ item: Item, in zone: CKRecordZone.ID? = nil) throws {
     try change { $0.delete(Item.self, named: item.recordName, in: zone) }
   }
@@ -217,7 +217,7 @@ public final class SyncedStore: Sendable {
   /// Makes several changes at once; they are stored together or not at all.
   ///
   /// - Parameter body: makes the changes. It must not call the store.
-  /// - Throws: the error of `body`, or ``FileError`` if the changes can't be stored; nothing is
+  /// - Throws: the error of `body`, or `FileError` if the changes can't be stored; nothing is
   ///   changed then.
   @discardableResult
   public func change<Result: Sendable>(

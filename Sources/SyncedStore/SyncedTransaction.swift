@@ -8,7 +8,7 @@ public struct SyncedTransaction: Sendable {
 
   /// The item with a name; `nil` if there is none.
   ///
-  /// - Parameter zone: the zone; `nil` for the store's own.
+  /// Without a zone, the store's own is meant.
   public func item<Item: SyncedItem>(
     _ type: Item.Type = Item.self, named name: String, in zone: CKRecordZone.ID? = nil
   ) -> Item? {
@@ -17,7 +17,7 @@ public struct SyncedTransaction: Sendable {
 
   /// The items of a type, in the order in which they were created.
   ///
-  /// - Parameter zone: the zone; `nil` for all.
+  /// Without a zone, the items of all zones are returned.
   public func items<Item: SyncedItem>(
     _ type: Item.Type = Item.self, in zone: CKRecordZone.ID? = nil
   ) -> [Item] {
@@ -26,7 +26,7 @@ public struct SyncedTransaction: Sendable {
 
   /// Saves an item, new or changed; an equal one changes nothing.
   ///
-  /// - Parameter zone: the zone; `nil` for the store's own.
+  /// Without a zone, the store's own is meant.
   /// - Throws: ``SyncedStoreError`` if the store was opened without the item's type.
   public mutating func save<Item: SyncedItem>(
     _ item: Item, in zone: CKRecordZone.ID? = nil
@@ -93,6 +93,7 @@ public struct SyncedStoreImport: Sendable {
   /// Adds an item.
   ///
   /// - Parameters:
+  ///   - item: the item.
   ///   - systemFields: the system fields of the record as last seen; `nil` if there is none.
   ///   - isUnsent: whether the server has not confirmed the item.
   ///   - wasOffered: whether an unsent item may have reached the server.

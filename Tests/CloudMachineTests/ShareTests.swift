@@ -1,6 +1,7 @@
 import CloudMachine
 import CloudProtocol
 import Records
+import SimulationSupport
 import Testing
 
 /// How shares are made, changed and ended by their owner, and how others come to them.

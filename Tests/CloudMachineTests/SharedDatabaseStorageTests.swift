@@ -1,6 +1,7 @@
 import CloudMachine
 import CloudProtocol
 import Records
+import SimulationSupport
 import Testing
 
 /// How requests about shares use the storage: sparingly, and all or nothing over all databases.

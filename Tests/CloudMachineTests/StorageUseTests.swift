@@ -1,6 +1,7 @@
 import CloudMachine
 import CloudProtocol
 import Records
+import SimulationSupport
 import Testing
 
 /// How the machine uses its storage: sparingly, and ready for it to fail at any call.

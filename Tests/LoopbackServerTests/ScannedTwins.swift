@@ -2,6 +2,7 @@ import CloudMachine
 import CloudProtocol
 import Records
 import SQLite
+import SimulationSupport
 import Testing
 
 @testable import LoopbackServer

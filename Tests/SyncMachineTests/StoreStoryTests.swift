@@ -109,4 +109,40 @@ struct StoreStoryTests {
     story.run()
     #expect(story.told() == ["rewritten", "accountChange signOut"])
   }
+  /// A log that is as large as it may be, and one that is larger.
+  private static let logs: [(StoreSize, isFull: Bool)] = [
+    (StoreSize(snapshot: 1_000, log: 256 * 1024), false),
+    (StoreSize(snapshot: 1_000, log: 256 * 1024 + 1), true),
+    (StoreSize(snapshot: 300_000, log: 600_000), false),
+    (StoreSize(snapshot: 300_000, log: 600_001), true),
+  ]
+
+  @Test(
+    "A log of more than 256 KiB and twice the snapshot is replaced at the next change",
+    arguments: logs)
+  func fullLogIsReplaced(_ size: StoreSize, isFull: Bool) {
+    var story = Story.signedIn(stores: true)
+    story.storeSize = size
+    story.save("a")
+    story.store()
+    #expect(story.told() == [])
+    story.save("b")
+    story.store()
+    #expect(story.told() == (isFull ? ["replaced"] : []))
+    #expect(!isFull || story.snapshot == story.machine.state)
+  }
+
+  @Test("A snapshot that replaces the log before an account change contains that change")
+  func snapshotContainsAccountChange() {
+    var story = Story.signedIn(stores: true)
+    story.storeSize = StoreSize(log: 1_000_000)
+    story.save("a")
+    story.store()
+    story.machine.accountSignalled(now: story.now)
+    story.run()
+    story.answer(.failure(CloudError(.notAuthenticated, "")))
+    #expect(story.told() == ["> fetchCurrentUser", "replaced", "accountChange signOut"])
+    #expect(story.snapshot?.user == nil && story.snapshot?.records.isEmpty == true)
+    #expect(story.stored.last == .setUser(nil), "the app has returned from the event")
+  }
 }

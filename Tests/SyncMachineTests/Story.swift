@@ -23,6 +23,10 @@ struct Story {
   var isStoreFull = false
   /// The changes that the state store has, in the order of their entries.
   var stored: [StateChange] = []
+  /// The sizes that the state store reports.
+  var storeSize = StoreSize()
+  /// The last snapshot that the state store has.
+  var snapshot: SyncState?
 
   init(automatically: Bool = false, stores: Bool = false, state: SyncState = SyncState()) {
     var configuration = SyncMachine.Configuration(session: "s", automaticallySync: automatically)
@@ -99,9 +103,13 @@ struct Story {
       }
       switch write {
       case .append(let changes): stored += changes
+      case .replace:
+        log.append("replaced")
+        snapshot = machine.stateAfterWrite
+        storeSize = StoreSize()
       case .rewrite: log.append("rewritten")
       }
-      machine.stored()
+      machine.stored(storeSize)
     }
     return hasWritten
   }

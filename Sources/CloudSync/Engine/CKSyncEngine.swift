@@ -61,7 +61,8 @@ public final class CKSyncEngine: Sendable, CustomStringConvertible {
     settings.leastShown = configuration.leastShownChanges
     settings.hasStateStore = parts.journal != nil
     settings.keepsTransitions = configuration.tracer != nil
-    var machine = SyncMachine(configuration: settings, state: parts.state)
+    var machine = SyncMachine(
+      configuration: settings, state: parts.state, stored: parts.journal?.size ?? StoreSize())
     if parts.journal?.error != nil { machine.storeFailed(now: clock.now()) }
     driver = EngineDriver(
       machine: machine, journal: parts.journal,

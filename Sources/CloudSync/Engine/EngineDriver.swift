@@ -50,7 +50,7 @@ final class EngineDriver: Sendable {
       while let write = machine.nextWrite() {
         hasWritten = true
         if journal?.perform(write, of: machine) ?? true {
-          machine.stored()
+          machine.stored(journal?.size ?? StoreSize())
         } else {
           machine.storeFailed(now: now)
         }

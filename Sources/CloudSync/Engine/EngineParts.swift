@@ -31,7 +31,7 @@ struct EngineParts {
         state = try stored.bound(to: database)
         self.journal = journal
         if state.database != stored.database {
-          self.journal?.append([.setDatabase(database)], leadingTo: state)
+          self.journal?.bind(to: database)
         }
       } else {
         state = try given.bound(to: database)

@@ -2,13 +2,11 @@ import Foundation
 import Records
 import SyncMachine
 
-/// Performs the writes of a machine on a state store: appends state changes, and replaces the log
-/// by a new snapshot when it has grown too large.
+/// Performs the writes of a machine on a state store, and keeps account of the store's size.
 struct StateJournal: Sendable {
   private let store: any StateStore
-  private var appendedBytes = 0
-  private var snapshotBytes: Int
-
+  /// The sizes of what the store contains.
+  private(set) var size: StoreSize
   /// The error of the last write; `nil` if it succeeded.
   private(set) var error: (any Error)?
 
@@ -22,16 +20,16 @@ struct StateJournal: Sendable {
       let state = try otherwise()
       let bytes = state.encoded()
       try store.replace(with: bytes)
-      return (StateJournal(store: store, snapshotBytes: bytes.count), state)
+      return (StateJournal(store: store, size: StoreSize(snapshot: bytes.count)), state)
     }
     do {
       var state = try SyncState(decoding: contents.snapshot)
-      var journal = StateJournal(store: store, snapshotBytes: contents.snapshot.count)
+      var size = StoreSize(snapshot: contents.snapshot.count)
       for entry in contents.entries {
         for change in try StateChange.decoded(entry) { state.apply(change) }
-        journal.appendedBytes += entry.count
+        size.log += entry.count
       }
-      return (journal, state)
+      return (StateJournal(store: store, size: size), state)
     } catch let error as StateFormatError {
       throw CKSyncEngine.State.SerializationError(error)
     } catch let error as ByteFormatError {
@@ -39,49 +37,42 @@ struct StateJournal: Sendable {
     }
   }
 
-  private init(store: any StateStore, snapshotBytes: Int) {
+  private init(store: any StateStore, size: StoreSize) {
     self.store = store
-    self.snapshotBytes = snapshotBytes
+    self.size = size
   }
 
   /// Performs a write of `machine`; returns whether it succeeded.
   mutating func perform(_ write: StoreWrite, of machine: SyncMachine) -> Bool {
-    switch write {
-    case .append(let changes): append(changes, leadingTo: machine.stateAfterWrite)
-    case .rewrite:
-      attempt { journal in
-        _ = try journal.store.load()
-        try journal.replace(with: machine.stateAfterWrite)
+    do {
+      switch write {
+      case .append(let changes): try append(changes)
+      case .replace: try replace(with: machine.stateAfterWrite)
+      case .rewrite:
+        _ = try store.load()
+        try replace(with: machine.stateAfterWrite)
       }
+      error = nil
+    } catch {
+      self.error = error
     }
     return error == nil
   }
 
-  /// Appends `changes`, or writes a snapshot of `state`, which contains them.
-  mutating func append(_ changes: [StateChange], leadingTo state: @autoclosure () -> SyncState) {
-    attempt { journal in
-      let entry = StateChange.encoded(changes)
-      if journal.appendedBytes + entry.count > max(256 * 1024, 2 * journal.snapshotBytes) {
-        try journal.replace(with: state())
-      } else {
-        try journal.store.append(entry)
-        journal.appendedBytes += entry.count
-      }
-    }
+  /// Stores that the state belongs to `database`, before there is a machine.
+  mutating func bind(to database: SyncedDatabase) {
+    do { try append([.setDatabase(database)]) } catch { self.error = error }
+  }
+
+  private mutating func append(_ changes: [StateChange]) throws {
+    let entry = StateChange.encoded(changes)
+    try store.append(entry)
+    size.log += entry.count
   }
 
   private mutating func replace(with state: SyncState) throws {
     let snapshot = state.encoded()
     try store.replace(with: snapshot)
-    (snapshotBytes, appendedBytes) = (snapshot.count, 0)
-  }
-
-  private mutating func attempt(_ body: (inout StateJournal) throws -> Void) {
-    do {
-      try body(&self)
-      error = nil
-    } catch {
-      self.error = error
-    }
+    size = StoreSize(snapshot: snapshot.count)
   }
 }

@@ -1,6 +1,7 @@
 import CloudProtocol
 import Foundation
 import Records
+import SyncMachine
 import Synchronization
 import WebServices
 
@@ -96,27 +97,25 @@ final class PushListener: Sendable {
   ///
   /// The transport owns and stops this object, so the task may retain it.
   private func poll(_ source: PushSource) async {
-    var address: String?
-    var pause = 1.0
+    var schedule = PollSchedule()
     while !Task.isCancelled {
       do throws(CloudError) {
-        if let known = address {
-          try await wait(at: known, source)
-        } else {
-          address = try await open(source)
-          // Pushes sent before the address was created are lost.
+        switch schedule.step {
+        case .open:
+          schedule.opened(at: try await open(source))
           reportPossibleGap(source)
-        }
-        pause = 1
-      } catch {
-        address = nil
-        if error.code == .operationCancelled || Task.isCancelled { return }
-        if error.code == .notAuthenticated {
-          listeners.notify(.accountChanged)
+        case .wait(let address):
+          try await wait(at: address, source)
+          schedule.received()
+        case .pause(let time):
+          try? await clock.sleep(for: time)
+          schedule.paused()
+        case .end(let accountChanged):
+          if accountChanged { listeners.notify(.accountChanged) }
           return
         }
-        try? await clock.sleep(for: error.wait ?? .seconds(pause))
-        pause = min(30, pause * 2)
+      } catch {
+        schedule.failed(error)
       }
     }
   }

@@ -91,22 +91,7 @@ public struct ByteReader: Sendable {
   }
 
   /// A number of variable length.
-  public mutating func variable() throws(ByteFormatError) -> UInt64 {
-    var value: UInt64 = 0
-    var shift: UInt64 = 0
-    while true {
-      let next = try byte()
-      if shift == 63, next > 1 { throw fault("a number is too large") }
-      value |= UInt64(next & 0x7f) << shift
-      if next < 0x80 {
-        // Every number has one form, so that nothing is read that would be written differently.
-        if next == 0, shift > 0 { throw fault("a number is longer than it needs to be") }
-        return value
-      }
-      shift += 7
-      if shift > 63 { throw fault("a number is too long") }
-    }
-  }
+  public mutating func variable() throws(ByteFormatError) -> UInt64 { try variableNumber() }
 
   /// How many elements follow; each takes at least `unit` bytes, so a false count is found at once.
   public mutating func count(unit: Int = 1) throws(ByteFormatError) -> Int {
@@ -166,5 +151,36 @@ public struct ByteReader: Sendable {
   /// Ends the reading; bytes left over are an error.
   public func finish() throws(ByteFormatError) {
     guard isAtEnd else { throw fault("there are bytes left over") }
+  }
+}
+
+/// Untrusted bytes that are read from the start.
+package protocol ByteSource {
+  /// The next byte.
+  mutating func byte() throws(ByteFormatError) -> UInt8
+  /// The error for a fault found here.
+  func fault(_ reason: String) -> ByteFormatError
+}
+
+extension ByteReader: ByteSource {}
+
+extension ByteSource {
+  /// The next bytes as a number of variable length.
+  @inlinable
+  package mutating func variableNumber() throws(ByteFormatError) -> UInt64 {
+    var value: UInt64 = 0
+    var shift: UInt64 = 0
+    while true {
+      let next = try byte()
+      if shift == 63, next > 1 { throw fault("a number is too large") }
+      value |= UInt64(next & 0x7f) << shift
+      if next < 0x80 {
+        // Every number has one form, so that nothing is read that would be written differently.
+        if next == 0, shift > 0 { throw fault("a number is longer than it needs to be") }
+        return value
+      }
+      shift += 7
+      if shift > 63 { throw fault("a number is too long") }
+    }
   }
 }

@@ -1,6 +1,6 @@
-import CloudSync
 import CommandLineKit
 import Foundation
+import StateInspection
 
 /// `trace`: prints an engine's trace as a timeline.
 enum Traces {

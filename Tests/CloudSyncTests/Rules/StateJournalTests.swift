@@ -46,6 +46,12 @@ struct StateJournalTests {
     .setDatabaseToken(ChangeToken(bytes: [UInt8](repeating: 7, count: bytes)))
   }
 
+  private static func machine(_ state: SyncState, _ size: StoreSize = StoreSize()) -> SyncMachine {
+    var configuration = SyncMachine.Configuration(session: "s")
+    configuration.hasStateStore = true
+    return SyncMachine(configuration: configuration, state: state, stored: size)
+  }
+
   /// A state, and launches of the app that change it.
   struct GrowthCase: Sendable, CustomTestStringConvertible {
     var testDescription: String
@@ -60,36 +66,45 @@ struct StateJournalTests {
     arguments: [
       GrowthCase(
         testDescription: "a small state, one launch", stateBytes: 1_000, launches: 1,
-        changesPerLaunch: 100),
+        changesPerLaunch: 130),
       GrowthCase(
-        testDescription: "a small state, many launches", stateBytes: 1_000, launches: 50,
+        testDescription: "a small state, many launches", stateBytes: 1_000, launches: 65,
         changesPerLaunch: 2),
       GrowthCase(
         testDescription: "a large state, one launch", stateBytes: 300_000, launches: 1,
-        changesPerLaunch: 200),
+        changesPerLaunch: 260),
       GrowthCase(
-        testDescription: "a large state, many launches", stateBytes: 300_000, launches: 100,
+        testDescription: "a large state, many launches", stateBytes: 300_000, launches: 130,
         changesPerLaunch: 2),
     ])
   func logIsBounded(_ row: GrowthCase) throws {
     let store = Store()
-    var first = SyncState()
-    first.subscription = SubscriptionID(String(repeating: "s", count: row.stateBytes))
-    let change = Self.change(10_000)
-    let entryBytes = StateChange.encoded([change]).count
-    var state = first
+    var state = SyncState()
+    state.subscription = SubscriptionID(String(repeating: "s", count: row.stateBytes))
+    let id = RecordID(name: String(repeating: "n", count: 10_000), zone: ZoneID(name: "Z"))
+    let change = PendingChange(.save, id)
     for _ in 0..<row.launches {
-      var (journal, found) = try StateJournal.open(store, otherwise: first)
+      var (journal, found) = try StateJournal.open(store, otherwise: state)
       #expect(found == state)
       #expect(store.contents?.snapshot.isEmpty == false, "a new store gets a snapshot")
-      for _ in 0..<row.changesPerLaunch {
-        let (log, snapshot) = (store.logBytes, store.contents?.snapshot.count ?? 0)
-        state.apply(change)
-        journal.append([change], leadingTo: state)
-        let isFull = log + entryBytes > max(256 * 1024, 2 * snapshot)
-        #expect(store.logBytes == (isFull ? 0 : log + entryBytes))
+      var machine = Self.machine(found, journal.size)
+      for number in 0..<row.changesPerLaunch {
+        let log = store.logBytes
+        let isFull = log > max(256 * 1024, 2 * (store.contents?.snapshot.count ?? 0))
+        if number.isMultiple(of: 2) {
+          machine.add([change], now: .start)
+        } else {
+          machine.remove([change], now: .start)
+        }
+        while let write = machine.nextWrite() {
+          let isStored = journal.perform(write, of: machine)
+          #expect(isStored)
+          machine.stored(journal.size)
+        }
+        #expect(isFull ? store.logBytes == 0 : store.logBytes > log)
+        #expect(journal.size.log == store.logBytes)
       }
-      #expect(journal.error == nil)
+      state = machine.state
     }
     #expect(store.state.withLock { $0.replacements } > 3)
   }
@@ -98,17 +113,20 @@ struct StateJournalTests {
   func refusedWriteIsAnError() throws {
     let store = Store()
     var (journal, state) = try StateJournal.open(store, otherwise: SyncState())
-    state.apply(Self.change(10))
+    let machine = Self.machine(state)
     store.state.withLock { $0.isFull = true }
-    for _ in 0..<1_000 {
-      journal.append([Self.change(1_000)], leadingTo: state)
-      #expect(journal.error is Full && store.logBytes == 0)
+    for write in [StoreWrite.append([Self.change(1_000)]), .replace, .rewrite] {
+      let isStored = journal.perform(write, of: machine)
+      #expect(!isStored)
+      #expect(journal.error is Full && journal.size.log == 0 && store.logBytes == 0)
     }
     store.state.withLock { $0.isFull = false }
     let entry = StateChange.encoded([Self.change(10)])
-    journal.append([Self.change(10)], leadingTo: state)
+    let isStored = journal.perform(.append([Self.change(10)]), of: machine)
+    #expect(isStored)
     #expect(journal.error == nil)
     #expect(store.contents?.entries == [entry], "refused entries do not count to the log's size")
+    #expect(journal.size.log == entry.count)
   }
 
   @Test("A snapshot or an entry that is no state is an error of the serialization")

@@ -2,6 +2,7 @@ import CloudProtocol
 import CloudSync
 import Foundation
 import LoopbackServer
+import StateInspection
 import Synchronization
 import Testing
 

@@ -1,6 +1,5 @@
 import CommandLineKit
 import Foundation
-import SQLite
 import SimulationSupport
 package import VerificationSupport
 

@@ -1,5 +1,4 @@
 import CommandLineKit
-import SQLite
 import SimulationSupport
 package import VerificationSupport
 

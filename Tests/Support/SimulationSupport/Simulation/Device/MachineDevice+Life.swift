@@ -131,9 +131,10 @@ extension MachineDevice {
       hasWritten = true
       switch write {
       case .append(let changes): keepSteps(changes)
+      case .replace: findings.report("I19", "\(name): an empty store is replaced")
       case .rewrite: findings.report("I19", "\(name): a store that never failed is rewritten")
       }
-      machine?.stored()
+      machine?.stored(StoreSize())
     }
     return hasWritten
   }

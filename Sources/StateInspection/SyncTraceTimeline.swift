@@ -1,3 +1,4 @@
+package import CloudSync
 import Foundation
 
 /// A trace in chronological order, with its summary.

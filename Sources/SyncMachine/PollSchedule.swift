@@ -1,0 +1,51 @@
+package import CloudProtocol
+
+/// The long polling of one container's pushes: the next step, and the pauses after failures.
+///
+/// The driver takes the `step`, reports its outcome by `opened(at:)`, `received()`, `paused()` or
+/// `failed(_:)`, and takes the next one, until the step is `end`.
+package struct PollSchedule: Sendable {
+  /// A step of the driver.
+  package enum Step: Hashable, Sendable {
+    /// Ask the server for the address of pushes. Those sent before are lost, so the driver reports
+    /// a possible change.
+    case open
+    /// Wait for a push at an address.
+    case wait(address: String)
+    /// Wait for a time.
+    case pause(Duration)
+    /// End; after a change of the account, the driver reports it.
+    case end(accountChanged: Bool)
+  }
+
+  /// The step to take.
+  package private(set) var step: Step = .open
+  private var failures = 0
+  private let backoff = Backoff(cap: .seconds(30))
+
+  /// Creates the schedule of a container that was not polled yet.
+  package init() {}
+
+  /// Reports the address of pushes.
+  package mutating func opened(at address: String) {
+    failures = 0
+    step = .wait(address: address)
+  }
+
+  /// Reports that the request at the address ended, with a push or without.
+  package mutating func received() { failures = 0 }
+
+  /// Reports that the pause is over.
+  package mutating func paused() { step = .open }
+
+  /// Reports that the step failed.
+  package mutating func failed(_ error: CloudError) {
+    switch error.code {
+    case .operationCancelled: step = .end(accountChanged: false)
+    case .notAuthenticated: step = .end(accountChanged: true)
+    default:
+      failures += 1
+      step = .pause(error.wait ?? backoff.delay(afterFailures: failures, jitter: 1))
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import CloudProtocol
+import SyncMachine
+import Testing
+
+@Suite("The schedule of polling for pushes")
+struct PollScheduleTests {
+  private static let lost = CloudError(.networkFailure, "")
+
+  /// The pause after a failure.
+  private static func pause(
+    _ schedule: inout PollSchedule, after error: CloudError = lost
+  ) -> Duration? {
+    schedule.failed(error)
+    guard case .pause(let time) = schedule.step else { return nil }
+    schedule.paused()
+    return time
+  }
+
+  @Test("The address is asked for once, and used until a failure")
+  func addressIsUsedUntilFailure() {
+    var schedule = PollSchedule()
+    #expect(schedule.step == .open)
+    schedule.opened(at: "a")
+    schedule.received()
+    #expect(schedule.step == .wait(address: "a"))
+    #expect(Self.pause(&schedule) == .seconds(1))
+    #expect(schedule.step == .open)
+  }
+
+  @Test("Pauses double from 1 to 30 seconds, and a success resets them")
+  func pausesDoubleUntilSuccess() {
+    var schedule = PollSchedule()
+    for seconds in [1, 2, 4, 8, 16, 30, 30] {
+      #expect(Self.pause(&schedule) == .seconds(seconds))
+    }
+    schedule.opened(at: "a")
+    #expect(Self.pause(&schedule) == .seconds(1))
+  }
+
+  @Test("A pause is as long as the server asks")
+  func pauseIsAsLongAsServerAsks() {
+    var schedule = PollSchedule()
+    let busy = CloudError(.serviceUnavailable, "", retryAfter: 90)
+    #expect(Self.pause(&schedule, after: busy) == .seconds(90))
+    #expect(Self.pause(&schedule) == .seconds(2), "it counts as a failure")
+  }
+
+  @Test("Polling ends without an account, which is reported, and when it is cancelled")
+  func pollingEndsWithoutAccount() {
+    var schedule = PollSchedule()
+    schedule.failed(CloudError(.notAuthenticated, ""))
+    #expect(schedule.step == .end(accountChanged: true))
+    schedule = PollSchedule()
+    schedule.failed(CloudError(.operationCancelled, ""))
+    #expect(schedule.step == .end(accountChanged: false))
+  }
+}
