@@ -75,6 +75,7 @@ async function load() {
   showSchema(state.schema);
   showAround();
   if (status.faultControl) showFaults(await ask('faults'));
+  at('contents').classList.remove('loading');
 }
 
 async function loadPlace(place) {
@@ -209,6 +210,7 @@ function showAround() {
   fill(at('tree'), rows, row => row.name, buildContainer);
   fill(at('devices'), state.devices, one => one.name + '\n' + one.account, buildDevice);
   fill(at('accounts'), state.accounts, account => account.account, buildAccount);
+  at('import').disabled = state.databases.length > 0;
   at('faults').hidden = !status.faultControl;
   at('zoneActions').hidden = !status.faultControl || !place || place.scope !== 'private'
     || !place.zone;

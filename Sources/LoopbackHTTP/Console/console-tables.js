@@ -130,7 +130,10 @@ function prepareFinder() {
   at('search').addEventListener('submit', event => {
     event.preventDefault();
     clearErrors();
-    const [type, where] = [at('queryType').value, at('where').value.trim()];
+    const where = at('where').value.trim();
+    // A query is for one type; with a single one there is no choice.
+    const only = where && seenTypes.size === 1 ? [...seenTypes.keys()][0] : '';
+    const type = at('queryType').value || only;
     if (where && !type) {
       at('actionWrong').textContent = 'A query is for one record type: choose it.';
       at('queryType').focus();

@@ -27,6 +27,20 @@ extension ConsoleSuite {
       }
     }
 
+    @Test("A query needs no type while the server has records of a single one")
+    func queryOfSingleTypeNeedsNoChoice() async throws {
+      try await ConsoleWorld.run(["bread", "milk"]) { world in
+        let page = world.browser
+        try await page.wait(for: "says('main h2', '2 records')")
+        try await page.fill("#where", with: #"recordID = "bread""#)
+        try await page.press("Enter")
+        try await page.wait(for: "says('main h2', '1 found')")
+        #expect(try await page.texts("tbody th a") == ["bread"])
+        // Until the first answers, empty lists say that they are loading.
+        #expect(try await page.text("document.getElementById('contents').className") == "")
+      }
+    }
+
     @Test("A large zone shows the latest records, then more, and by name once all are there")
     func largeZoneShowsMoreOnRequest() async throws {
       try await ConsoleWorld.run(["bread"]) { world in
