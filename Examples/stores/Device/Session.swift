@@ -109,6 +109,11 @@ final class Session: Sendable {
     try removeFile(Self.data(in: folder))
     try file.write(DeviceSettings(account: account))
   }
+
+  /// Stores the account of a device that is signed out; its data stays, and is sent by a sync.
+  func enter(_ account: String) throws {
+    try DeviceSettings.file(in: device.folder).write(DeviceSettings(account: account))
+  }
 }
 
 /// The state of a device, apart from the data of its stores.
