@@ -95,6 +95,8 @@ struct StoreSettings: Codable, Hashable, Sendable {
     var exists = false
     /// The whole record of the zone's share.
     var share: Data?
+    /// Whether the account had access to the zone of another owner and lost it; `nil` if not.
+    var isAccessLost: Bool?
 
     var id: CKRecordZone.ID { CKRecordZone.ID(zoneName: name, ownerName: owner) }
   }

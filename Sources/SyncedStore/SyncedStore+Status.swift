@@ -145,6 +145,8 @@ public struct SyncedStoreError: Error, Hashable, Sendable, CustomStringConvertib
     public static let changesLeft = Code(rawValue: "changesLeft")
     /// The store was opened without the type of an item.
     public static let unknownType = Code(rawValue: "unknownType")
+    /// The zone of an item is not shared with the account any more.
+    public static let notShared = Code(rawValue: "notShared")
   }
 
   /// The kind.

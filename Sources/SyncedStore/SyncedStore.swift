@@ -202,7 +202,8 @@ public final class SyncedStore: Sendable {
   ///
   /// - Parameter zone: the zone; `nil` for the store's own.
   /// - Throws: ``FileError`` if it can't be stored, ``SyncedStoreError`` for a type that the store
-  ///   was opened without; nothing is changed then.
+  ///   was opened without, or a zone that is not shared with the account any more; nothing is
+  ///   changed then.
   public func save<Item: SyncedItem>(_ item: Item, in zone: CKRecordZone.ID? = nil) throws {
     try change { try $0.save(item, in: zone) }
   }
