@@ -85,6 +85,13 @@ struct Entry: Sendable {
   }
 }
 
+/// A database of a container, as the file of the items names it.
+struct DatabaseName: Codable, Hashable, Sendable {
+  var container: String
+  /// The raw value of the scope.
+  var scope: Int
+}
+
 /// What a store keeps besides its items.
 struct StoreSettings: Codable, Hashable, Sendable {
   /// A zone of the store.
@@ -114,6 +121,9 @@ struct StoreSettings: Codable, Hashable, Sendable {
   /// Values of the app that are removed with the account's items.
   var properties: [String: String] = [:]
   var zones: [Zone] = []
+  /// The database that the items belong to; `nil` before the first start, and in files of older
+  /// versions.
+  var database: DatabaseName?
 
   /// Notes a state of the engine; the one before may still be on the disk after a crash.
   mutating func noteState(_ checksum: String) {

@@ -31,7 +31,7 @@ extension ItemTable {
     let wipes = activity.wipes + 1
     activity = SyncedStore.Activity()
     activity.wipes = wipes
-    settings = StoreSettings(isEnabled: settings.isEnabled)
+    settings = StoreSettings(isEnabled: settings.isEnabled, database: settings.database)
     handedOver = []
     inFlight = [:]
     attempts = [:]

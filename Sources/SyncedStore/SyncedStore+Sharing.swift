@@ -84,7 +84,7 @@ extension SyncedStore {
 
   private func database() throws -> CKDatabase {
     guard let database = state.withLock({ $0.connection?.database }) else {
-      throw SyncedStoreError(.notStarted, "The store has no database; call `connect` first.")
+      throw SyncedStoreError.notConnected
     }
     return database
   }

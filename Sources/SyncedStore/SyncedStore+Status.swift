@@ -147,6 +147,8 @@ public struct SyncedStoreError: Error, Hashable, Sendable, CustomStringConvertib
     public static let unknownType = Code(rawValue: "unknownType")
     /// The zone of an item is not shared with the account any more.
     public static let notShared = Code(rawValue: "notShared")
+    /// The items belong to another container or database.
+    public static let otherDatabase = Code(rawValue: "otherDatabase")
   }
 
   /// The kind.
@@ -163,4 +165,9 @@ public struct SyncedStoreError: Error, Hashable, Sendable, CustomStringConvertib
 
   /// The message.
   public var description: String { message }
+}
+
+extension SyncedStoreError {
+  static let notConnected = SyncedStoreError(
+    .notStarted, "The store has no database; call `connect` first.")
 }

@@ -194,7 +194,7 @@ struct StoreFileTests {
     #expect(desk.texts.count == 200)
   }
 
-  @Test("A store with an engine state of another container does not start, and changes nothing")
+  @Test("A store whose items are of another container does not start, and changes nothing")
   func stateOfAnotherContainerIsRefused() async throws {
     let folder = TemporaryFolder()
     let phone = try NoteDevice(server, "phone", folder: folder)
@@ -204,9 +204,8 @@ struct StoreFileTests {
     let state = try Data(contentsOf: Self.engineState(folder))
     let other = try NoteDevice(server, "phone", folder: folder, isStarted: false)
     let container = CKContainer(identifier: "iCloud.com.example.other", transport: other.link)
-    #expect(throws: CKSyncEngine.State.SerializationError.self) {
-      try other.store.start(container)
-    }
+    let error = #expect(throws: SyncedStoreError.self) { try other.store.start(container) }
+    #expect(error?.code == .otherDatabase)
     #expect(!other.store.status.isRunning && other.texts == ["a": "text"])
     #expect(try Data(contentsOf: Self.engineState(folder)) == state)
     try other.start()
