@@ -169,14 +169,26 @@ extension SyncedStore {
   /// Kept across launches and accounts.
   public var isEnabled: Bool? { state.withLock { $0.table.settings.isEnabled } }
 
-  /// Turns sync on or off, and stores it.
+  /// Turns sync on or off, and stores it; call ``connect(to:scope:automaticallySync:clock:now:)``
+  /// before it.
   ///
-  /// - Throws: ``FileError`` if it can't be stored; as ``start()``.
+  /// - Throws: ``FileError`` if it can't be stored; as ``start()``. A choice to turn sync on is not
+  ///   stored then.
   public func setEnabled(_ isEnabled: Bool) throws {
-    try state.withLock { state in
-      try state.change { $0.table.settings.isEnabled = isEnabled }
+    func choose(_ choice: Bool?) throws {
+      try state.withLock { state in
+        try state.change { $0.table.settings.isEnabled = choice }
+      }
     }
-    if isEnabled { try start() } else { try stop() }
+    let before = self.isEnabled
+    try choose(isEnabled)
+    guard isEnabled else { return try stop() }
+    do {
+      try start()
+    } catch {
+      try? choose(before)
+      throw error
+    }
   }
 
   /// The engine's state from the disk; none if everything has to be fetched again.

@@ -71,4 +71,19 @@ struct OneDatabaseTests {
     #expect(try await !otherIsEmpty(phone))
     try await phone.store.shutDown()
   }
+
+  @Test("A choice to sync that can't be carried out is not stored")
+  func failedChoiceIsNotStored() throws {
+    let phone = try NoteDevice(server, "phone", isStarted: false)
+    let error = #expect(throws: SyncedStoreError.self) { try phone.store.setEnabled(true) }
+    #expect(error?.code == .notStarted && phone.store.isEnabled == nil)
+    let again = try NoteDevice(server, "phone", folder: phone.folder, isStarted: false)
+    #expect(again.store.isEnabled == nil)
+    again.store.connect(
+      to: CKContainer(identifier: NoteDevice.container, transport: phone.link),
+      automaticallySync: false)
+    try again.store.setEnabled(true)
+    #expect(again.store.isEnabled == true && again.store.status.isRunning)
+    try again.store.stop()
+  }
 }
