@@ -128,7 +128,9 @@ extension SyncedStore {
 }
 
 /// An error of a ``SyncedStore``; errors of CloudKit are thrown as they are.
-public struct SyncedStoreError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct SyncedStoreError: Error, Hashable, Sendable, LocalizedError,
+  CustomStringConvertible
+{
   /// A kind of error.
   ///
   /// More kinds may follow.
@@ -162,6 +164,9 @@ public struct SyncedStoreError: Error, Hashable, Sendable, CustomStringConvertib
     self.code = code
     self.message = message
   }
+
+  /// The message.
+  public var errorDescription: String? { message }
 
   /// The message.
   public var description: String { message }

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// The result of `DelegateConformance` for an app.
 public struct ConformanceReport: Sendable, CustomStringConvertible {
   /// A defect with its evidence.
@@ -112,7 +114,12 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
 }
 
 /// The error for an app with a defect; its description is the report.
-public struct ConformanceFailure: Error, Hashable, Sendable, CustomStringConvertible {
+public struct ConformanceFailure: Error, Hashable, Sendable, CustomStringConvertible,
+  LocalizedError
+{
   /// The report.
   public let description: String
+
+  /// The report.
+  public var errorDescription: String? { description }
 }

@@ -185,7 +185,7 @@ public final class SimulatedDevice<App: Sendable>: Sendable {
 }
 
 /// An error of a simulated device.
-public struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible, LocalizedError {
   /// A description of the problem and its remedy.
   public let message: String
 
@@ -193,4 +193,7 @@ public struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
 
   /// The message.
   public var description: String { message }
+
+  /// The message.
+  public var errorDescription: String? { message }
 }
