@@ -53,7 +53,8 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
   public var description: String {
     let tried =
       "\(CanonicalText.count(passed.count, "case")) passed, "
-      + "\(CanonicalText.count(crashCount, "crash", "crashes"))"
+      + (crashCount == 0
+        ? "the app was not crashed" : CanonicalText.count(crashCount, "crash", "crashes"))
     let count = CanonicalText.count(findings.count, "defect")
     let head = findings.isEmpty ? "\(name) conforms: \(tried)" : "\(name) has \(count): \(tried)"
     let lines = findings.flatMap { finding in
