@@ -53,6 +53,7 @@ public final class SimulatedDevice<App: Sendable>: Sendable {
     self.launchApp = launchApp
     self.makeEngine = makeEngine
     link = cloud.server.device(name, signedInAs: account)
+    if let account { cloud.deviceAccounts.withLock { _ = $0.insert(account) } }
     contents = Mutex(Contents(folder: try DeviceFolder()))
     try start()
   }
