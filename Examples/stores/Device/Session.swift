@@ -138,7 +138,9 @@ struct DeviceSettings: Codable, Hashable, Sendable {
       $0.properties.generalCategory != .control
     }
     guard (1...255).contains(name.utf8.count), isPlain else {
-      throw ToolError("\(quoted(name)) is not a valid account name: use 1 to 255 plain characters")
+      throw ToolError(
+        "\(quoted(name)) is not a valid account name: use 1 to 255 plain characters",
+        code: ExitCode.usage)
     }
   }
 }
