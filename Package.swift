@@ -264,7 +264,10 @@ let package = Package(
     // tests
     tests(
       "SyncedStoreTests",
-      ["SyncedStore", "CloudSync", "CloudSyncTesting", "LoopbackServer", "CloudProtocol"]),
+      [
+        "SyncedStore", "CloudSync", "CloudSyncTesting", "LoopbackServer", "CloudProtocol",
+        "Records",
+      ]),
     tests("RecordsTests", ["Records", "CloudProtocol"]),
     tests("CommandLineKitTests", ["CommandLineKit"]),
     tests("SQLiteTests", ["SQLite"]),

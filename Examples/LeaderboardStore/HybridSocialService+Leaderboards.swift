@@ -48,7 +48,12 @@ extension HybridSocialService {
   /// - Returns: the link to give them.
   public func invite(_ userId: String, to id: String) async throws -> URL {
     let person = try await inCloud {
-      try await container.shareParticipant(forUserRecordID: CKRecord.ID(recordName: userId))
+      do {
+        return try await container.shareParticipant(
+          forUserRecordID: CKRecord.ID(recordName: userId))
+      } catch let error as CKError where error.code == .unknownItem {
+        throw SocialServiceError.unknownPerson(userId)
+      }
     }
     person.permission = .readWrite
     return try await changeShare(of: id) { $0.addParticipant(person) }

@@ -38,6 +38,8 @@ public enum SocialServiceError: Error, Hashable, Sendable, CustomStringConvertib
   case ownFriendCode
   /// There is no such friend.
   case unknownFriend
+  /// No account has that user record.
+  case unknownPerson(String)
   /// There is no such leaderboard.
   case unknownLeaderboard(String)
   /// Only the leaderboard's owner can do that.
@@ -59,6 +61,8 @@ public enum SocialServiceError: Error, Hashable, Sendable, CustomStringConvertib
     case .invalidName: "a name needs at least one letter"
     case .ownFriendCode: "that is your own friend code; give it to a friend and add theirs"
     case .unknownFriend: "none of your friends has that code"
+    case .unknownPerson(let name):
+      "there is no user “\(name)”; use the one that their profile shows"
     case .unknownLeaderboard(let name): "there is no leaderboard “\(name)” on this device"
     case .notOwner: "only the owner of a leaderboard can do that"
     case .ownerCannotLeave: "it is your own leaderboard; delete it to end it for everybody"

@@ -1,7 +1,7 @@
 public import Foundation
 
 /// An error of a store's file; the description says what to do and contains nothing of the content.
-public struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct FileError: Error, Hashable, Sendable, LocalizedError, CustomStringConvertible {
   /// The step that failed.
   public enum Step: String, Hashable, Sendable {
     /// The file could not be read.
@@ -29,6 +29,9 @@ public struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
     self.url = url
     self.reason = reason
   }
+
+  /// The step, the file and the reason.
+  public var errorDescription: String? { description }
 
   /// The step, the file and the reason.
   public var description: String { "cannot \(step.rawValue) \(url.path): \(reason)" }

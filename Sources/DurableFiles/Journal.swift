@@ -19,7 +19,7 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
   private let version: Int
   private var size = 0
   /// Whether another journal has written to the file since it was read or rewritten.
-  private var hasOthersLines = false
+  package private(set) var hasOthersLines = false
   /// Whether a part of a failed write may stand behind the last line.
   private var hasRest = false
   /// Whether the file could not be removed: the next group replaces it.

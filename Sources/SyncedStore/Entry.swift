@@ -85,6 +85,13 @@ struct Entry: Sendable {
   }
 }
 
+/// A database of a container, as the file of the items names it.
+struct DatabaseName: Codable, Hashable, Sendable {
+  var container: String
+  /// The raw value of the scope.
+  var scope: Int
+}
+
 /// What a store keeps besides its items.
 struct StoreSettings: Codable, Hashable, Sendable {
   /// A zone of the store.
@@ -95,6 +102,8 @@ struct StoreSettings: Codable, Hashable, Sendable {
     var exists = false
     /// The whole record of the zone's share.
     var share: Data?
+    /// Whether the account had access to the zone of another owner and lost it; `nil` if not.
+    var isAccessLost: Bool?
 
     var id: CKRecordZone.ID { CKRecordZone.ID(zoneName: name, ownerName: owner) }
   }
@@ -112,6 +121,9 @@ struct StoreSettings: Codable, Hashable, Sendable {
   /// Values of the app that are removed with the account's items.
   var properties: [String: String] = [:]
   var zones: [Zone] = []
+  /// The database that the items belong to; `nil` before the first start, and in files of older
+  /// versions.
+  var database: DatabaseName?
 
   /// Notes a state of the engine; the one before may still be on the disk after a crash.
   mutating func noteState(_ checksum: String) {

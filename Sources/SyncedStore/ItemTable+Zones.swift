@@ -31,7 +31,7 @@ extension ItemTable {
     let wipes = activity.wipes + 1
     activity = SyncedStore.Activity()
     activity.wipes = wipes
-    settings = StoreSettings(isEnabled: settings.isEnabled)
+    settings = StoreSettings(isEnabled: settings.isEnabled, database: settings.database)
     handedOver = []
     inFlight = [:]
     attempts = [:]
@@ -66,7 +66,11 @@ extension ItemTable {
       effects.touched += due.filter { $0.zoneID == zone }
     }
     activity.solve(zone.zoneName)
-    if !self.zone(zone).exists { updateZone(zone) { $0.exists = true } }
+    guard !self.zone(zone).exists else { return }
+    updateZone(zone) {
+      $0.exists = true
+      $0.isAccessLost = nil
+    }
   }
 
   /// A zone was not saved.
@@ -142,13 +146,26 @@ extension ItemTable {
 
   /// Removes the items of a zone that does not exist any more.
   mutating func removeZone(_ zone: CKRecordZone.ID) {
+    let isAccessLost = scope == .shared
     missingZones.remove(zone)
     updateZone(zone) {
       $0.exists = false
       $0.share = nil
+      if isAccessLost { $0.isAccessLost = true }
     }
+    if isAccessLost { noteLostChanges(in: zone) }
     effects.droppedZones.append(zone)
     removeSynced { id, _ in id.zoneID == zone }
+  }
+
+  /// Reports the unsent items of a zone that the account has no access to any more.
+  private mutating func noteLostChanges(in zone: CKRecordZone.ID) {
+    let lost = unsent.count { $0.zoneID == zone && entries[$0]?.change?.isDeletion == false }
+    guard lost > 0 else { return }
+    activity.note(
+      zone.zoneName, .zoneNotFound,
+      "\(lost) unsent \(lost == 1 ? "change was" : "changes were") lost: the zone "
+        + "\(zone.zoneName) is not shared with this account any more.")
   }
 
   /// Whether the server has records in a zone, as far as is known.

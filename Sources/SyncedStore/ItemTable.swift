@@ -309,7 +309,9 @@ struct ItemTable: Sendable {
     var zone = zone(id)
     change(&zone)
     settings.zones.removeAll { $0.name == zone.name && $0.owner == zone.owner }
-    if zone.exists || zone.share != nil { settings.zones.append(zone) }
+    if zone.exists || zone.share != nil || zone.isAccessLost == true {
+      settings.zones.append(zone)
+    }
   }
 
   // MARK: Storing

@@ -9,11 +9,18 @@ extension SyncedStore {
     var isAutomatic: Bool
     var clock: any Clock<Duration>
     var now: @Sendable () -> Date
+
+    var name: DatabaseName {
+      DatabaseName(
+        container: container.containerIdentifier ?? "", scope: database.databaseScope.rawValue)
+    }
   }
 
   /// The engine at work, and what is known of its run.
   struct Run: Sendable {
     var engine: CKSyncEngine?
+    /// The database of the engine.
+    var database: DatabaseName?
     /// Retained here, because an engine does not retain its delegate.
     var delegate: EngineDelegate?
     var pending: any PendingChanges
@@ -63,6 +70,9 @@ extension SyncedStore {
 
   /// Names the database to sync with; the store does not sync before ``start()``.
   ///
+  /// Call it while the store does not sync. A store stays with one database: ``start()`` throws if
+  /// its items belong to another.
+  ///
   /// - Parameters:
   ///   - container: the app's container.
   ///   - scope: the private database, or the shared one for a zone of another owner.
@@ -85,36 +95,42 @@ extension SyncedStore {
   /// Starts to sync; does nothing if the store syncs already.
   ///
   /// - Throws: `FileError` if the engine's state is damaged and the store does not recover;
-  ///   ``SyncedStoreError`` if the store is not connected; the engine's error if its state belongs
-  ///   to another container or database, in which case nothing is changed.
+  ///   ``SyncedStoreError`` if the store is not connected, or its items belong to another container
+  ///   or database; the engine's error if its state does. Nothing is changed then.
   public func start() throws {
     try state.withLock { state in
-      guard state.run == nil else { return }
-      guard let connection = state.connection else {
-        throw SyncedStoreError(.notStarted, "The store has no database; call `connect` first.")
-      }
-      let saved = try readEngineState(&state)
-      // Created under the lock: its first event asks whether it is the current one.
-      let delegate = EngineDelegate(self)
-      let engine = CKSyncEngine(
-        .init(
-          connection.database, state: saved, delegate: delegate,
-          automaticallySync: connection.isAutomatic, clock: connection.clock))
-      if let error = engine.startError { throw error }
-      state.run = Run(
-        engine: engine, delegate: delegate, pending: engine.state,
-        firstFetch: saved == nil ? FirstFetch() : nil)
-      if connection.isAutomatic {
-        state.run?.statusTask = engine.follow { [weak self, weak engine] outcome in
-          self?.take(outcome, of: engine)
-        }
-      }
-      state.table.readAgain()
-      // Without a state the engine tells first whose account it is.
-      state.table.effects = ItemTable.Effects(visible: state.table.effects.visible)
-      if saved != nil { state.table.sendEverything() }
-      state.act()
+      guard let connection = state.connection else { throw SyncedStoreError.notConnected }
+      try start(connection, &state)
     }
+  }
+
+  private func start(_ connection: Connection, _ state: inout State) throws {
+    try state.checkDatabase(connection.name)
+    guard state.run == nil else { return }
+    let saved = try readEngineState(&state)
+    // Created under the lock: its first event asks whether it is the current one.
+    let delegate = EngineDelegate(self)
+    let engine = CKSyncEngine(
+      .init(
+        connection.database, state: saved, delegate: delegate,
+        automaticallySync: connection.isAutomatic, clock: connection.clock))
+    if let error = engine.startError { throw error }
+    state.connection = connection
+    state.table.scope = connection.database.databaseScope
+    state.table.settings.database = connection.name
+    state.run = Run(
+      engine: engine, database: connection.name, delegate: delegate, pending: engine.state,
+      firstFetch: saved == nil ? FirstFetch() : nil)
+    if connection.isAutomatic {
+      state.run?.statusTask = engine.follow { [weak self, weak engine] outcome in
+        self?.take(outcome, of: engine)
+      }
+    }
+    state.table.readAgain()
+    // Without a state the engine tells first whose account it is.
+    state.table.effects = ItemTable.Effects(visible: state.table.effects.visible)
+    if saved != nil { state.table.sendEverything() }
+    state.act()
   }
 
   /// Notes the end of a fetch or send that the engine began by itself.
@@ -129,12 +145,15 @@ extension SyncedStore {
     }
   }
 
-  /// Starts to sync with the private database of a container, automatically.
+  /// Starts to sync with the private database of a container, automatically; does nothing if the
+  /// store syncs with it already.
   ///
   /// - Throws: as ``start()``.
   public func start(_ container: CKContainer) throws {
-    connect(to: container)
-    try start()
+    let connection = Connection(
+      container: container, database: container.privateCloudDatabase, isAutomatic: true,
+      clock: ContinuousClock(), now: { Date() })
+    try state.withLock { try start(connection, &$0) }
   }
 
   /// Starts to sync unless the user turned sync off, or did not decide: for the launch of an app
@@ -150,14 +169,26 @@ extension SyncedStore {
   /// Kept across launches and accounts.
   public var isEnabled: Bool? { state.withLock { $0.table.settings.isEnabled } }
 
-  /// Turns sync on or off, and stores it.
+  /// Turns sync on or off, and stores it; call ``connect(to:scope:automaticallySync:clock:now:)``
+  /// before it.
   ///
-  /// - Throws: `FileError` if it can't be stored; as ``start()``.
+  /// - Throws: `FileError` if it can't be stored; as ``start()``. A choice to turn sync on is not
+  ///   stored then.
   public func setEnabled(_ isEnabled: Bool) throws {
-    try state.withLock { state in
-      try state.change { $0.table.settings.isEnabled = isEnabled }
+    func choose(_ choice: Bool?) throws {
+      try state.withLock { state in
+        try state.change { $0.table.settings.isEnabled = choice }
+      }
     }
-    if isEnabled { try start() } else { try stop() }
+    let before = self.isEnabled
+    try choose(isEnabled)
+    guard isEnabled else { return try stop() }
+    do {
+      try start()
+    } catch {
+      try? choose(before)
+      throw error
+    }
   }
 
   /// The engine's state from the disk; none if everything has to be fetched again.
@@ -361,6 +392,18 @@ extension SyncedStore {
 }
 
 extension SyncedStore.State {
+  /// Checks that the store may sync with a database.
+  ///
+  /// Items that no account owns were never sent and may go to any database.
+  fileprivate func checkDatabase(_ name: DatabaseName) throws(SyncedStoreError) {
+    let known = run?.database ?? (table.settings.owner == nil ? nil : table.settings.database)
+    guard let known, known != name else { return }
+    let database = known.container == name.container ? "another database" : known.container
+    throw SyncedStoreError(
+      .otherDatabase,
+      "The items of this store belong to \(database). Open a store in another folder for this one.")
+  }
+
   /// The number of changes that the server accepted.
   fileprivate var sentCount: Int { table.activity.saved + table.activity.deleted }
 }

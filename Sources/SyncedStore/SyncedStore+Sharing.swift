@@ -4,7 +4,7 @@ import Synchronization
 extension SyncedStore {
   /// The zones that exist as far as is known, in the order of their names.
   public var zoneIDs: [CKRecordZone.ID] {
-    state.withLock { $0.table.settings.zones }.map(\.id)
+    state.withLock { $0.table.settings.zones }.filter { $0.exists || $0.share != nil }.map(\.id)
       .sorted { ($0.zoneName, $0.ownerName) < ($1.zoneName, $1.ownerName) }
   }
 
@@ -84,7 +84,7 @@ extension SyncedStore {
 
   private func database() throws -> CKDatabase {
     guard let database = state.withLock({ $0.connection?.database }) else {
-      throw SyncedStoreError(.notStarted, "The store has no database; call `connect` first.")
+      throw SyncedStoreError.notConnected
     }
     return database
   }
@@ -104,7 +104,9 @@ extension SyncedStore {
       try state.change { change in
         change.table.updateZone(zone) {
           $0.share = share?.allFields
-          if share != nil { $0.exists = true }
+          guard share != nil else { return }
+          $0.exists = true
+          $0.isAccessLost = nil
         }
       }
     }

@@ -128,7 +128,9 @@ extension SyncedStore {
 }
 
 /// An error of a ``SyncedStore``; errors of CloudKit are thrown as they are.
-public struct SyncedStoreError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct SyncedStoreError: Error, Hashable, Sendable, LocalizedError,
+  CustomStringConvertible
+{
   /// A kind of error.
   ///
   /// More kinds may follow.
@@ -145,6 +147,10 @@ public struct SyncedStoreError: Error, Hashable, Sendable, CustomStringConvertib
     public static let changesLeft = Code(rawValue: "changesLeft")
     /// The store was opened without the type of an item.
     public static let unknownType = Code(rawValue: "unknownType")
+    /// The zone of an item is not shared with the account any more.
+    public static let notShared = Code(rawValue: "notShared")
+    /// The items belong to another container or database.
+    public static let otherDatabase = Code(rawValue: "otherDatabase")
   }
 
   /// The kind.
@@ -160,5 +166,13 @@ public struct SyncedStoreError: Error, Hashable, Sendable, CustomStringConvertib
   }
 
   /// The message.
+  public var errorDescription: String? { message }
+
+  /// The message.
   public var description: String { message }
+}
+
+extension SyncedStoreError {
+  static let notConnected = SyncedStoreError(
+    .notStarted, "The store has no database; call `connect` first.")
 }

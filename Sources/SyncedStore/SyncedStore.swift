@@ -19,7 +19,8 @@ import Synchronization
 /// The directory has two files: the items, with their system fields and unsent changes, and the
 /// engine's state. All members can be called from any thread; changes wait for the disk. Open one
 /// store at a time on a directory, also in other processes: a second one does not see the changes
-/// of the first before it is opened again.
+/// of the first before it is opened again. A store that finds changes of another one when it
+/// writes reports that in ``status``.
 public final class SyncedStore: Sendable {
   /// The names of a store's files.
   public struct FileNames: Sendable {
@@ -202,7 +203,8 @@ public final class SyncedStore: Sendable {
   ///
   /// Without a zone, the store's own is meant.
   /// - Throws: `FileError` if it can't be stored, ``SyncedStoreError`` for a type that the store
-  ///   was opened without; nothing is changed then.
+  ///   was opened without, or a zone that is not shared with the account any more; nothing is
+  ///   changed then.
   public func save<Item: SyncedItem>(_ item: Item, in zone: CKRecordZone.ID? = nil) throws {
     try change { try $0.save(item, in: zone) }
   }
@@ -234,11 +236,22 @@ public final class SyncedStore: Sendable {
 }
 
 extension SyncedStore.State {
+  /// The figures and problems, with that of a second store on the folder.
+  private var activity: SyncedStore.Activity {
+    guard journal.hasOthersLines else { return table.activity }
+    var activity = table.activity
+    activity.note(
+      journal.url.lastPathComponent, nil,
+      "Another store has changed the same file. Open one store at a time on a folder; the changes "
+        + "of the other one are visible when this one is opened again.")
+    return activity
+  }
+
   var status: SyncedStore.Status {
     SyncedStore.Status(
       isRunning: run != nil, isSyncing: syncs > 0, unsentCount: table.unsent.count,
       unreadableCount: table.unreadable.count, lastSync: table.settings.lastSync,
-      failure: failure, activity: table.activity, account: table.settings.owner,
+      failure: failure, activity: activity, account: table.settings.owner,
       hasZone: table.zone(table.defaultZone).exists)
   }
 

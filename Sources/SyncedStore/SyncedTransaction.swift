@@ -27,7 +27,8 @@ public struct SyncedTransaction: Sendable {
   /// Saves an item, new or changed; an equal one changes nothing.
   ///
   /// Without a zone, the store's own is meant.
-  /// - Throws: ``SyncedStoreError`` if the store was opened without the item's type.
+  /// - Throws: ``SyncedStoreError`` if the store was opened without the item's type, or the zone is
+  ///   not shared with the account any more.
   public mutating func save<Item: SyncedItem>(
     _ item: Item, in zone: CKRecordZone.ID? = nil
   ) throws {
@@ -36,7 +37,14 @@ public struct SyncedTransaction: Sendable {
         .unknownType,
         "The store was opened without the type \(Item.recordType); name it in `types`.")
     }
-    table.save(item, table.recordID(item.recordName, in: zone))
+    let id = table.recordID(item.recordName, in: zone)
+    guard !item.isSynced || table.zone(id.zoneID).isAccessLost != true else {
+      throw SyncedStoreError(
+        .notShared,
+        "The zone \(id.zoneID.zoneName) is not shared with this account any more, so the item was "
+          + "not saved. If it was shared again, sync first.")
+    }
+    table.save(item, id)
   }
 
   /// Deletes an item; the absence of one is no error.

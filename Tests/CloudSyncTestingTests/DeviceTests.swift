@@ -4,6 +4,26 @@ import Testing
 
 @Suite("Simulated devices")
 struct DeviceTests {
+  @Test("A quota of an account that does not exist is refused, as its contents are")
+  func quotaOfAnUnknownAccountIsRefused() throws {
+    let cloud = SimulatedCloud()
+    #expect(throws: CloudError.self) { try cloud.setQuota(0, of: "nobody") }
+    #expect(throws: CloudError.self) { try cloud.contents(of: "nobody") }
+    _ = try cloud.device("phone") { try Notes($0.folder) }
+    try cloud.setQuota(0, of: "alice")
+  }
+
+  @Test("Recorded calls and the contents of the server print as their snapshots")
+  func recordsPrintAsSnapshots() async throws {
+    let cloud = SimulatedCloud()
+    let phone = try cloud.device("phone") { try Notes($0.folder) }
+    try phone.app.write("Bread", as: "shopping", phone.engine)
+    try await phone.sync()
+    #expect("\(phone.events)" == phone.events.snapshotText && !phone.events.names.isEmpty)
+    let contents = try cloud.contents()
+    #expect("\(contents)" == contents.snapshotText && "\(contents)".contains("Bread"))
+  }
+
   /// Proves X2.
   @Test("The clock of an automatic engine moves when the test advances it")
   func virtualClockMovesOnlyByTest() async throws {

@@ -45,6 +45,29 @@ struct SmallNotesTests {
     for mistake in SmallMistake.allCases { #expect(mistake.defects.contains(mistake.name)) }
   }
 
+  @Test("An app that loses changes without a crash is not crashed, and the report says so")
+  func appThatLosesChangesIsNotCrashed() async throws {
+    let report = await Self.suite(.lastWriteWins, .overwritesUnsentChanges).run([.crashes])
+    #expect(report.crashCount == 0)
+    #expect(report.description.contains("0 cases passed, the app was not crashed"), "\(report)")
+    #expect(report.description.contains("without a crash: other version of a"), "\(report)")
+  }
+
+  @Test("A suite with another zone than that of the app reports the zone, and nothing else")
+  func otherZoneIsReported() async throws {
+    let suite = DelegateConformance("SmallNotes", zone: CKRecordZone.ID(zoneName: "Wrong")) {
+      try SmallNotes($0, .lastWriteWins, nil)
+    }
+    for cases in [ConformanceCase.allCases, [.removedZones]] {
+      let report = await suite.run(cases)
+      #expect(report.defects == [.itemsInAnotherZone], "\(report)")
+      #expect(
+        report.findings.first?.details.first?.hasSuffix(
+          "the suite was created with the zone Wrong, but after a sync the account has only: "
+            + "SmallNotes") == true, "\(report)")
+    }
+  }
+
   @Test("Two runs of the same app give the same report, crashes included")
   func secondRunGivesTheSameReport() async throws {
     let cases: [ConformanceCase] = [.conflicts, .accounts, .crashes]
@@ -85,12 +108,14 @@ extension SmallMistake {
     case .forgetsFetchedDeletions: .fetchedDeletionsIgnored
     case .keepsOldAccountsData: .accountSwitchKeepsData
     case .savesLate: .crashLosesEdits
+    case .overwritesUnsentChanges: .fetchOverwritesUnsentEdits
     }
   }
 
   /// The cases that show it: crashes only for the mistake that needs them.
   fileprivate var cases: [ConformanceCase] {
-    self == .savesLate ? [.crashes] : ConformanceCase.allCases.filter { $0 != .crashes }
+    [.savesLate, .overwritesUnsentChanges].contains(self)
+      ? [.crashes] : ConformanceCase.allCases.filter { $0 != .crashes }
   }
 
   /// The defects in the report: that of the mistake, and what follows from it.
@@ -104,7 +129,7 @@ extension SmallMistake {
     case .forgetsFetchedDeletions: [name, .conflictsDoNotConverge]
     case .ignoresServerRecordChanged, .ignoresZoneNotFound, .ignoresAllSaveFailures,
       .dropsPendingChangesOnAccountChange, .neverSavesItsState, .keepsOldAccountsData,
-      .savesLate:
+      .savesLate, .overwritesUnsentChanges:
       [name]
     }
   }

@@ -60,6 +60,7 @@ struct ContainerTests {
       Issue.record("there was no transport")
     } catch {
       #expect((error as? CKError)?.code == .badContainer)
+      #expect(error.localizedDescription.contains("CLOUDSYNC_ variables"))
       #expect(error.localizedDescription.contains("CloudSyncEnvironment"))
     }
     await #expect(throws: CKError.self) { _ = try await container.accountStatus() }

@@ -113,6 +113,7 @@ struct StoresByHTTPTests {
       #expect(run.code == code && run.output.isEmpty, "\(arguments): \(run.output)")
       #expect(run.errors.hasPrefix("stores: ") && run.errors.contains(words), "\(run.errors)")
       #expect(run.errors.split(separator: "\n").count == (code == 64 ? 2 : 1), "\(run.errors)")
+      #expect(!run.errors.contains("Error Domain"), "\(run.errors)")
       let after = try stores.snapshot()
       let changed = before.keys.filter { before[$0] != after[$0] }
       #expect(changed.isEmpty, "\(arguments) changed \(changed)")

@@ -58,9 +58,9 @@ struct StoresIdeasTests {
     let bad = try tool.file("bad.csv", Data("name\nx\n".utf8))
     let long = String(repeating: "x", count: 257)
     let cases: [([String], CInt, String)] = [
-      (["import", bad], 1, "no column is called title"),
+      (["import", bad], 65, "no column is called title"),
       (["import", "/nowhere.csv"], 66, "there is no file"), (["import"], 64, "a CSV file"),
-      (["add", ""], 1, "the title is empty"), (["add", long], 1, "257 characters"),
+      (["add", ""], 64, "the title is empty"), (["add", long], 64, "257 characters"),
       (["show", "zz"], 67, "there is no idea with the ID"), (["edit", "A"], 64, "what to change"),
       (["list", "--limit", "0"], 64, "whole number above 0"),
       (["latency", "--count", "x"], 64, "whole number above 0"),

@@ -75,6 +75,8 @@ struct StoresSocialTests {
     let profile = try await ben("leaderboard", "profile")
     let user = try #require(profile.split(separator: "user: ").last)
       .trimmingCharacters(in: .whitespacesAndNewlines)
+    let unknown = try await tool.run(["leaderboard", "share", "Family", "--with", "bob"])
+    #expect(unknown.code == 67 && unknown.errors.contains("there is no user “bob”"))
     let link = try await ada("leaderboard", "share", "Family", "--with", user)
     let joined = try await ben(
       "leaderboard", "accept", link.trimmingCharacters(in: .whitespacesAndNewlines))

@@ -194,7 +194,23 @@ struct StoreFileTests {
     #expect(desk.texts.count == 200)
   }
 
-  @Test("A store with an engine state of another container does not start, and changes nothing")
+  @Test("A store that finds changes of a second store on its folder when it writes reports that")
+  func changesOfASecondStoreAreReported() throws {
+    let first = try NoteDevice(server, "phone", isStarted: false)
+    try first.write("a", "text")
+    let second = try NoteDevice(server, "phone", folder: first.folder, isStarted: false)
+    try second.write("b", "text")
+    #expect(second.store.status.activity.problems == [])
+    try first.write("c", "text")
+    let problem = first.store.status.activity.problems.first
+    #expect(problem?.message.hasPrefix("Another store has changed the same file.") == true)
+    #expect(first.texts.keys.sorted() == ["a", "c"])
+    let again = try NoteDevice(server, "phone", folder: first.folder, isStarted: false)
+    #expect(again.texts.keys.sorted() == ["a", "b", "c"])
+    #expect(again.store.status.activity.problems == [])
+  }
+
+  @Test("A store whose items are of another container does not start, and changes nothing")
   func stateOfAnotherContainerIsRefused() async throws {
     let folder = TemporaryFolder()
     let phone = try NoteDevice(server, "phone", folder: folder)
@@ -204,9 +220,8 @@ struct StoreFileTests {
     let state = try Data(contentsOf: Self.engineState(folder))
     let other = try NoteDevice(server, "phone", folder: folder, isStarted: false)
     let container = CKContainer(identifier: "iCloud.com.example.other", transport: other.link)
-    #expect(throws: CKSyncEngine.State.SerializationError.self) {
-      try other.store.start(container)
-    }
+    let error = #expect(throws: SyncedStoreError.self) { try other.store.start(container) }
+    #expect(error?.code == .otherDatabase)
     #expect(!other.store.status.isRunning && other.texts == ["a": "text"])
     #expect(try Data(contentsOf: Self.engineState(folder)) == state)
     try other.start()

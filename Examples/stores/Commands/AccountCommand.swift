@@ -17,8 +17,13 @@ extension ToolCommand {
 }
 
 extension Session {
-  private func document(_ account: String?, removed: Int = 0, givenUp: Int = 0) -> Document {
-    ["device": device.name, "account": account, "removed": removed, "givenUp": givenUp]
+  private func document(
+    _ account: String?, removed: Int = 0, givenUp: Int = 0, kept: Int = 0
+  ) -> Document {
+    [
+      "device": device.name, "account": account, "removed": removed, "givenUp": givenUp,
+      "kept": kept,
+    ]
   }
 
   fileprivate func showAccount(_ output: Output) throws {
@@ -36,18 +41,28 @@ extension Session {
       guard next != account else {
         throw ToolError("the device is signed in as \(quoted(next)) already")
       }
-    } else if account == nil {
-      throw ToolError("no account is signed in on this device")
     }
+    guard let account else { return try signIn(as: next, output) }
     let items = try apps().reduce(0) { $0 + $1.itemCount }
-    let unsent = account == nil ? 0 : try await sendBeforeLeaving(isForced, output)
+    let unsent = try await sendBeforeLeaving(isForced, output)
     try leave(for: next)
     let now = next.map { "signed in as \(printable($0))" } ?? "signed out"
     try output.result(
       document(next, removed: items, givenUp: unsent),
       "the device \(device.name) is \(now); \(count(items, "item")) of "
-        + "\(account.map(printable) ?? "nobody") removed from it"
+        + "\(printable(account)) removed from it"
         + (unsent == 0 ? "" : ", \(count(unsent, "change")) given up"))
+  }
+
+  /// Signs in on a device without an account; the items made meanwhile belong to the new account.
+  private func signIn(as next: String?, _ output: Output) throws {
+    guard let next else { throw ToolError("no account is signed in on this device") }
+    let items = try apps().reduce(0) { $0 + $1.itemCount }
+    try enter(next)
+    try output.result(
+      document(next, kept: items),
+      "the device \(device.name) is signed in as \(printable(next))"
+        + (items == 0 ? "" : "; \(count(items, "item")) made while signed out kept"))
   }
 
   /// Sends the pending changes.

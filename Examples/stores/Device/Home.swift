@@ -29,7 +29,9 @@ struct Home: Sendable {
   ) throws(ToolError) {
     self.server = server
     if let path = path ?? environment["CLOUDSYNC_HOME"] {
-      guard !path.isEmpty else { throw ToolError("the home folder's name is empty") }
+      guard !path.isEmpty else {
+        throw ToolError("the home folder's name is empty", code: ExitCode.usage)
+      }
       url = URL(fileURLWithPath: path, isDirectory: true)
     } else {
       url = FileManager.default.homeDirectoryForCurrentUser
@@ -91,7 +93,7 @@ struct Home: Sendable {
     else {
       throw ToolError(
         "\(quoted(name)) is not a valid device name: use up to 64 letters, digits, - _ and dots, "
-          + "with no dot in front")
+          + "with no dot in front", code: ExitCode.usage)
     }
     return devices.appendingPathComponent(name, isDirectory: true)
   }
@@ -103,7 +105,9 @@ func makeFolder(_ url: URL) throws(ToolError) {
     try FileManager.default.createDirectory(
       at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
   } catch {
-    throw ToolError("cannot make the folder \(url.path): \(error.localizedDescription)")
+    throw ToolError(
+      "cannot make the folder \(url.path): \(error.localizedDescription)",
+      code: ExitCode.cannotCreate)
   }
 }
 

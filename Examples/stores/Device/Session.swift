@@ -109,6 +109,11 @@ final class Session: Sendable {
     try removeFile(Self.data(in: folder))
     try file.write(DeviceSettings(account: account))
   }
+
+  /// Stores the account of a device that is signed out; its data stays, and is sent by a sync.
+  func enter(_ account: String) throws {
+    try DeviceSettings.file(in: device.folder).write(DeviceSettings(account: account))
+  }
 }
 
 /// The state of a device, apart from the data of its stores.
@@ -133,7 +138,9 @@ struct DeviceSettings: Codable, Hashable, Sendable {
       $0.properties.generalCategory != .control
     }
     guard (1...255).contains(name.utf8.count), isPlain else {
-      throw ToolError("\(quoted(name)) is not a valid account name: use 1 to 255 plain characters")
+      throw ToolError(
+        "\(quoted(name)) is not a valid account name: use 1 to 255 plain characters",
+        code: ExitCode.usage)
     }
   }
 }

@@ -65,6 +65,13 @@ func checked<Value>(
 /// A whole number that is not negative.
 @Sendable func wholeNumber(_ text: String) -> Int? { Int(text).flatMap { $0 < 0 ? nil : $0 } }
 
+/// The beginnings of a few IDs, for the message about an unknown one.
+private func listing(_ ids: [String]) -> String {
+  guard !ids.isEmpty else { return "there are none" }
+  let first = ids.prefix(5).map { String($0.prefix(8)) }.joined(separator: ", ")
+  return ids.count > 5 ? "there are \(first) and \(ids.count - 5) more" : "there are \(first)"
+}
+
 /// The one item whose ID starts with `prefix`.
 ///
 /// - Throws: `ToolError` if there is none, or more than one.
@@ -74,7 +81,9 @@ func find<Item>(
   let wanted = prefix.uppercased()
   let found = wanted.isEmpty ? [] : items.filter { id($0).hasPrefix(wanted) }
   guard let item = found.first else {
-    throw ToolError("there is no \(what) with the ID \(quoted(prefix))", code: ExitCode.unknownName)
+    throw ToolError(
+      "there is no \(what) with the ID \(quoted(prefix)); \(listing(items.map(id)))",
+      code: ExitCode.unknownName)
   }
   guard found.count == 1 else {
     throw ToolError(

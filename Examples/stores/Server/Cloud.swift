@@ -1,6 +1,7 @@
 import CloudProtocol
 import CloudSync
 import CommandLineKit
+import Foundation
 import LoopbackServer
 
 /// A server: in a file of a home folder, or over HTTP.
@@ -25,7 +26,8 @@ struct Cloud: Sendable {
     switch home.server {
     case .home:
       do { place = .file(try LoopbackServer(path: home.serverPath)) } catch {
-        throw ToolError("cannot open the server \(home.serverPath): \(error)")
+        throw ToolError(
+          "cannot open the server: \(error.localizedDescription)", code: exitCode(error))
       }
       container = Session.container
       whyNoFaults = nil

@@ -82,7 +82,8 @@ public struct CloudSyncEnvironment: Sendable {
           .badContainer,
           """
           The container "\(container)" has no server to talk to. Link the CloudKit product, which \
-          brings a server in the process, create the container with \
+          brings a server in the process and reads the CLOUDSYNC_ variables (without it they have \
+          no effect), create the container with \
           CKContainer(identifier:transport:), or set CloudSyncEnvironment.process before its \
           first request.
           """)

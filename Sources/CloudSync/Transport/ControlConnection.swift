@@ -14,7 +14,7 @@ struct ControlConnection: Sendable {
   /// Returns a web token for `account`, and creates the account if there is none.
   ///
   /// - Throws: `notAuthenticated` when the control token is not the server's, `networkFailure` when
-  ///   the server can't be reached.
+  ///   the server can't be reached, `networkUnavailable` when there is no network.
   func signIn(as account: String) async throws(CloudError) -> String {
     var request = URLRequest(url: url.appendingPathComponent("cloudsync/1/sign-in"))
     request.httpMethod = "POST"
@@ -23,7 +23,8 @@ struct ControlConnection: Sendable {
     request.httpBody = Data(JSON.members(["account": .string(account)]).bytes)
     let answer: (Data, URLResponse)
     do { answer = try await URLSession.shared.answer(to: request) } catch {
-      throw CloudError(.networkFailure, "the server of the sign-in can't be reached: \(error)")
+      let failure = WebServicesSession.failure(error)
+      throw CloudError(failure.code, "the account could not be signed in: \(failure.message)")
     }
     guard (answer.1 as? HTTPURLResponse)?.statusCode == 200,
       let body = try? JSON(parsing: [UInt8](answer.0)), let token = body["webAuthToken"]?.string

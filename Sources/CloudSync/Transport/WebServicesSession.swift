@@ -246,7 +246,7 @@ package final class WebServicesSession: Sendable {
   }
 
   /// The CloudKit error for a network error.
-  private static func failure(_ error: any Error) -> CloudError {
+  static func failure(_ error: any Error) -> CloudError {
     guard let error = error as? URLError else {
       return CloudError(.networkFailure, "the request failed: \(error)")
     }

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// The result of `DelegateConformance` for an app.
 public struct ConformanceReport: Sendable, CustomStringConvertible {
   /// A defect with its evidence.
@@ -51,7 +53,8 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
   public var description: String {
     let tried =
       "\(CanonicalText.count(passed.count, "case")) passed, "
-      + "\(CanonicalText.count(crashCount, "crash", "crashes"))"
+      + (crashCount == 0
+        ? "the app was not crashed" : CanonicalText.count(crashCount, "crash", "crashes"))
     let count = CanonicalText.count(findings.count, "defect")
     let head = findings.isEmpty ? "\(name) conforms: \(tried)" : "\(name) has \(count): \(tried)"
     let lines = findings.flatMap { finding in
@@ -112,7 +115,12 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
 }
 
 /// The error for an app with a defect; its description is the report.
-public struct ConformanceFailure: Error, Hashable, Sendable, CustomStringConvertible {
+public struct ConformanceFailure: Error, Hashable, Sendable, CustomStringConvertible,
+  LocalizedError
+{
   /// The report.
   public let description: String
+
+  /// The report.
+  public var errorDescription: String? { description }
 }

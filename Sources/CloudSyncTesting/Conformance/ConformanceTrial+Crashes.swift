@@ -35,9 +35,12 @@ extension ConformanceTrial {
       var kept = seen
       kept["deleted here"] = nil
       let cameBack = self.difference(kept, from: expected) == nil
-      let place =
-        step.map { "a crash at step \($0), \(plan.crashedIn ?? "which was not reached")" }
-        ?? "without a crash"
+      guard let step else {
+        return report(
+          cameBack ? .deletionsNotSent : .fetchOverwritesUnsentEdits,
+          "changes made between two syncs, without a crash: \(difference)")
+      }
+      let place = "a crash at step \(step), \(plan.crashedIn ?? "which was not reached")"
       return report(
         cameBack ? .crashBringsBackDeletedItems : .crashLosesEdits, "\(place): \(difference)")
     }

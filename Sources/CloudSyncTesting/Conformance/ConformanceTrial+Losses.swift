@@ -6,7 +6,7 @@ extension ConformanceTrial {
     let device = try await device("first")
     try await device.write("1", as: "old")
     try await device.settle()
-    try cloud.removeZone(suite.zone, of: "alice", reason: reason)
+    try removeZone(reason)
     try await device.settle()
     if try await device.items()["old"] != nil {
       report(.removedZoneKeepsData, "zone \(reason): still there: old")
@@ -28,7 +28,7 @@ extension ConformanceTrial {
     try await device.write("1", as: "sent")
     try await device.settle()
     try await device.write("1", as: "unsent")
-    try cloud.removeZone(suite.zone, of: "alice", reason: .encryptedDataReset)
+    try removeZone(.encryptedDataReset)
     try await expect(
       ["sent": "1", "unsent": "1"], from: device, .encryptedDataResetLosesData,
       "the zone was reset")

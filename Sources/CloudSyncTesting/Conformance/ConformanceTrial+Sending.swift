@@ -12,6 +12,7 @@ extension ConformanceTrial {
     if let difference = difference(try await second.items(), from: expected) {
       return report(.doesNotSync, "three items on another device: \(difference)")
     }
+    try checkZone()
     if suite.canDelete {
       try await second.delete("a")
       expected["a"] = nil

@@ -1,6 +1,17 @@
 import CloudSync
 import Synchronization
 
+/// The error of a suite that names a zone which the app does not create.
+struct MissingZone: Error, CustomStringConvertible {
+  var name: String
+  var others: [String]
+
+  var description: String {
+    "the suite was created with the zone \(name), but after a sync the account has "
+      + (others.isEmpty ? "no zones" : "only: \(others.joined(separator: ", "))")
+  }
+}
+
 /// One scenario of the suite in progress: its cloud, its devices and its findings.
 final class ConformanceTrial: Sendable {
   /// A defect that the scenario showed, with a description of the actions and the lost data.
@@ -33,6 +44,24 @@ final class ConformanceTrial: Sendable {
     environment.taskExecutor = executor
     try await CloudSyncEnvironment.$current.withValue(environment) {
       try await withTaskExecutorPreference(executor) { try await body(self) }
+    }
+  }
+
+  /// Removes the zone of the suite.
+  ///
+  /// - Throws: `MissingZone` if there is none.
+  func removeZone(
+    _ reason: CKDatabase.DatabaseChange.Deletion.Reason = .deleted
+  ) throws {
+    try checkZone()
+    try cloud.removeZone(suite.zone, of: "alice", reason: reason)
+  }
+
+  /// Checks that the zone of the suite exists.
+  func checkZone() throws {
+    let names = try cloud.contents(of: "alice").zoneIDs.map(\.zoneName)
+    guard names.contains(suite.zone.zoneName) else {
+      throw MissingZone(name: suite.zone.zoneName, others: names)
     }
   }
 

@@ -62,8 +62,8 @@ public struct DelegateConformance: Sendable, CustomStringConvertible {
     var report = ConformanceReport(name: name, tolerated: tolerated)
     if cases.contains(.goodDay) {
       await run(scenarios(of: .goodDay), &report)
-      // An app that does not sync would only repeat this finding in the other cases.
-      if report.defects.contains(.doesNotSync) { return report }
+      // The other cases would only repeat these findings.
+      if !report.defects.isDisjoint(with: [.doesNotSync, .itemsInAnotherZone]) { return report }
     }
     await run(cases.filter { $0 != .goodDay }.flatMap(scenarios), &report)
     report.passed = cases.filter { applies($0) && !report.failed.contains($0) }
@@ -95,6 +95,7 @@ public struct DelegateConformance: Sendable, CustomStringConvertible {
     let outcome = await outcome(of: scenario)
     report.add(outcome, of: scenario)
     report.passed = [scenario.conformanceCase].filter { !report.failed.contains($0) }
+    if one == .crashes, scenario.step != "none" { report.crashCount = 1 }
     report.finish()
     return report
   }
@@ -144,6 +145,8 @@ public struct DelegateConformance: Sendable, CustomStringConvertible {
     let trial = ConformanceTrial(self)
     do {
       try await trial.perform(scenario.body)
+    } catch let error as MissingZone {
+      trial.report(.itemsInAnotherZone, "\(scenario.name): \(error)")
     } catch {
       trial.report(
         scenario.conformanceCase.mainDefect, "\(scenario.name): the app threw \(error)")

@@ -2,6 +2,10 @@
 public enum DelegateDefect: String, Hashable, Sendable, CaseIterable {
   /// Items are not synced between devices even without faults.
   case doesNotSync
+  /// The app's items are not in the zone that the suite was created with.
+  ///
+  /// The other cases are not run, because they remove that zone.
+  case itemsInAnotherZone
   /// Items deleted on another device stay on this one.
   case fetchedDeletionsIgnored
   /// Items deleted on this device stay on the server.
@@ -53,6 +57,10 @@ public enum DelegateDefect: String, Hashable, Sendable, CaseIterable {
   case signInDropsEdits
   /// The engine starts without the state of its last launch: it fetches everything again.
   case stateNeverSaved
+  /// A fetch before the send replaces or loses a change that was not sent, without any crash.
+  ///
+  /// The app is not crashed then, because every crash would show the same loss.
+  case fetchOverwritesUnsentEdits
   /// A crash loses changes that were made before it.
   case crashLosesEdits
   /// After a crash, items deleted before it return.
@@ -73,6 +81,7 @@ public enum DelegateDefect: String, Hashable, Sendable, CaseIterable {
   public var sentence: String {
     switch self {
     case .doesNotSync: "Items do not get from one device to another."
+    case .itemsInAnotherZone: "The items are not in the zone that the suite was created with."
     case .fetchedDeletionsIgnored: "Items deleted on another device stay on this one."
     case .deletionsNotSent: "Items deleted on this device stay on the server."
     case .serverRecordChangedIgnored: "A save that failed with serverRecordChanged is forgotten."
@@ -103,6 +112,7 @@ public enum DelegateDefect: String, Hashable, Sendable, CaseIterable {
     case .returningAccountLacksData: "After an account signs in again, its data is missing."
     case .signInDropsEdits: "Items written before the first sign-in are not uploaded."
     case .stateNeverSaved: "Each launch starts the engine without its state and fetches everything."
+    case .fetchOverwritesUnsentEdits: "A fetch replaces changes that were not sent."
     case .crashLosesEdits: "A crash loses changes that were made before it."
     case .crashBringsBackDeletedItems: "A crash brings deleted items back."
     }

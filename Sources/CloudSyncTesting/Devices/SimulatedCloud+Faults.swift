@@ -2,6 +2,7 @@ import CloudProtocol
 public import CloudSync
 public import LoopbackServer
 import Records
+import Synchronization
 
 /// Fault injection. Faults apply to the next requests in their scope, in the order of arrival;
 /// `server.controls` has further functions, such as holding requests and pushes.
@@ -124,7 +125,11 @@ extension SimulatedCloud {
   /// Sets the quota of `account` in bytes for each of its private databases.
   ///
   /// With 0 every save fails with `quotaExceeded`; `nil` removes the limit.
+  ///
+  /// - Throws: `unknownItem` when no device was created with the account, and it has never made a
+  ///   request.
   public func setQuota(_ bytes: Int?, of account: String) throws {
+    if !deviceAccounts.withLock({ $0.contains(account) }) { _ = try zones(of: account) }
     try server.controls.setQuota(bytes, of: account)
   }
 

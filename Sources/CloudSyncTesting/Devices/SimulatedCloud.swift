@@ -28,6 +28,9 @@ public final class SimulatedCloud: Sendable {
   /// The names of the simulated devices.
   let deviceNames = Mutex<Set<String>>([])
 
+  /// The accounts with which simulated devices were created.
+  let deviceAccounts = Mutex<Set<String>>([])
+
   /// Creates an empty cloud.
   ///
   /// - Parameters:

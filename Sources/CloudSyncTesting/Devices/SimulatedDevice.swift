@@ -53,6 +53,7 @@ public final class SimulatedDevice<App: Sendable>: Sendable {
     self.launchApp = launchApp
     self.makeEngine = makeEngine
     link = cloud.server.device(name, signedInAs: account)
+    if let account { cloud.deviceAccounts.withLock { _ = $0.insert(account) } }
     contents = Mutex(Contents(folder: try DeviceFolder()))
     try start()
   }
@@ -185,7 +186,7 @@ public final class SimulatedDevice<App: Sendable>: Sendable {
 }
 
 /// An error of a simulated device.
-public struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible, LocalizedError {
   /// A description of the problem and its remedy.
   public let message: String
 
@@ -193,4 +194,7 @@ public struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
 
   /// The message.
   public var description: String { message }
+
+  /// The message.
+  public var errorDescription: String? { message }
 }

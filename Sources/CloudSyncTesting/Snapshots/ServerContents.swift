@@ -3,7 +3,7 @@ public import LoopbackServer
 import Records
 
 /// The contents of a server for one account and container: its zones with their records, by name.
-public struct ServerContents: Sendable, Snapshotable {
+public struct ServerContents: Sendable, Snapshotable, CustomStringConvertible {
   /// The existing zones, including empty ones.
   public var zoneIDs: [CKRecordZone.ID]
 
@@ -25,6 +25,9 @@ public struct ServerContents: Sendable, Snapshotable {
     lines += deletions.map { "gone \(CanonicalText.zone($0.zoneID)): \($0.reason)" }
     return lines.isEmpty ? "nothing" : lines.joined(separator: "\n")
   }
+
+  /// The text of the snapshot.
+  public var description: String { snapshotText }
 }
 
 extension LoopbackServer {

@@ -49,11 +49,14 @@ extension CKSyncEngine.State: Snapshotable {
   }
 }
 
-extension RecordedEvents: Snapshotable {
+extension RecordedEvents: Snapshotable, CustomStringConvertible {
   /// All recorded calls except state updates, as lines.
   public var snapshotText: String {
     all.filter { $0.name != "stateUpdate" }.map(\.text).joined(separator: "\n")
   }
+
+  /// The text of the snapshot.
+  public var description: String { snapshotText }
 }
 
 extension CKSyncEngine.State.Serialization: Snapshotable {

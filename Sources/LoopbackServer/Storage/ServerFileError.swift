@@ -1,7 +1,8 @@
+public import Foundation
 import SQLite
 
 /// The error of a server's file that cannot be used; the file is left unchanged.
-public struct ServerFileError: Error, Hashable, Sendable {
+public struct ServerFileError: Error, Hashable, Sendable, LocalizedError {
   /// The error codes.
   public enum Code: String, Hashable, Sendable, CaseIterable {
     /// The path cannot be opened: a missing folder, a folder at the path, or no permission.
@@ -32,6 +33,9 @@ public struct ServerFileError: Error, Hashable, Sendable {
 
   /// The message: what failed, for which file, and how to fix it.
   public var message: String
+
+  /// The message.
+  public var errorDescription: String? { message }
 
   init(_ code: Code, path: String, _ message: String) {
     self.code = code

@@ -14,6 +14,8 @@ enum SmallMistake: String, CaseIterable {
   case forgetsItsDeletions, forgetsFetchedDeletions, keepsOldAccountsData
   /// Writes its file only when the engine's state changed.
   case savesLate
+  /// Takes every fetched version, also that of a note with an unsent change.
+  case overwritesUnsentChanges
 }
 
 /// Notes written with Apple's API alone, in one of two ways to merge, with one mistake or none.
@@ -193,7 +195,12 @@ final class SmallNotes: CKSyncEngineDelegate, ConformingApp {
         return true
       }
     case .fetchedRecordZoneChanges(let changes):
-      for modification in changes.modifications { take(modification.record, &contents) }
+      for modification in changes.modifications {
+        if mistake == .overwritesUnsentChanges {
+          contents.items[modification.record.recordID.recordName]?.isUnsent = false
+        }
+        take(modification.record, &contents)
+      }
       guard mistake != .forgetsFetchedDeletions else { break }
       for deletion in changes.deletions { recordRemoved(deletion.recordID.recordName, &contents) }
     case .sentRecordZoneChanges(let sent): return apply(sent, to: &contents)

@@ -56,7 +56,8 @@ final class AchievementsApp: StoreApp {
     guard let definition = AchievementDefinition.named(name) else {
       throw ToolError(
         "there is no achievement \(quoted(name)); there are "
-          + AchievementDefinition.all.map(\.name).joined(separator: ", "))
+          + AchievementDefinition.all.map(\.name).joined(separator: ", "),
+        code: ExitCode.unknownName)
     }
     return try store.note(progress: value, of: definition.id)
   }

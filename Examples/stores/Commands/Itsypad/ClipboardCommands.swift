@@ -40,7 +40,7 @@ extension Store {
       }
     ) { app, output, source in
       let text = try source.read()
-      guard !text.isEmpty else { throw ToolError("there is no text to add") }
+      guard !text.isEmpty else { throw ToolError("there is no text to add", code: ExitCode.data) }
       guard text.utf8.count <= TextFiles.largest else {
         throw ToolError("the text is larger than \(size(TextFiles.largest))")
       }

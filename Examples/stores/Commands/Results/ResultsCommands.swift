@@ -67,7 +67,7 @@ extension Store {
     guard let game = Game.named(name) else {
       throw ToolError(
         "there is no game \(quoted(name)); there are "
-          + Game.all.map(\.name).joined(separator: ", "))
+          + Game.all.map(\.name).joined(separator: ", "), code: ExitCode.unknownName)
     }
     return game
   }

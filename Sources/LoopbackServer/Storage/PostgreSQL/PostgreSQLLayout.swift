@@ -1,5 +1,6 @@
 #if PostgreSQL
   import CloudMachine
+  public import Foundation
   import PostgreSQL
   import Records
 
@@ -207,11 +208,16 @@
   }
 
   /// A database that cannot be used; it is left unchanged.
-  public struct PostgreSQLStorageError: Error, Hashable, Sendable, CustomStringConvertible {
+  public struct PostgreSQLStorageError: Error, Hashable, Sendable, LocalizedError,
+    CustomStringConvertible
+  {
     /// What failed and how to fix it.
     public var message: String
 
     init(_ message: String) { self.message = message }
+
+    /// The message.
+    public var errorDescription: String? { message }
 
     /// The message.
     public var description: String { message }
