@@ -196,6 +196,10 @@ function showAround() {
   at('totals').textContent = [
     [status.accounts, 'account'], [status.databases, 'database'], [status.devices, 'device'],
   ].map(([number, word]) => number + ' ' + word + (number === 1 ? '' : 's')).join(' · ');
+  at('import').disabled = status.databases > 0;
+  at('importLabel').textContent = status.databases > 0
+    ? 'Import: only into an empty server, so reset this one first'
+    : 'Import an archive into the empty server';
   const groups = new Map();
   for (const database of state.databases) {
     const name = database.container + '\n' + database.environment;

@@ -1,6 +1,7 @@
 import CommandLineKit
 import Foundation
 import LoopbackHTTP
+import WebServices
 
 /// The options with which `serve` and `exec` start a server.
 struct ServerOptions: Sendable {
@@ -36,7 +37,10 @@ struct ServerOptions: Sendable {
       do throws(ToolError) { configuration = try readFile(path) } catch {
         throw UsageError(error.description, code: error.code)
       }
-      try arguments.fill(from: configuration)
+      do throws(UsageError) { try arguments.fill(from: configuration) } catch {
+        let mistake = ServerOptions.mistake(in: configuration) ?? error.description
+        throw UsageError("\(quoted(path)): \(mistake)")
+      }
     }
     if let text = arguments.value("port") {
       guard let port = UInt16(text) else {
@@ -69,6 +73,16 @@ struct ServerOptions: Sendable {
     }
     try readNames(&arguments)
     web.controlToken = try ServerOptions.controlToken(in: environment)
+  }
+
+  /// What is wrong with a configuration that is not JSON, and where; `nil` for JSON.
+  private static func mistake(in configuration: Data) -> String? {
+    do {
+      _ = try JSON(parsing: [UInt8](configuration))
+      return nil
+    } catch {
+      return "the configuration is not JSON: \(error)"
+    }
   }
 
   /// Parses the options for clients on other machines.
