@@ -16,7 +16,7 @@ public import Foundation
 /// every share's URL; keep it in a file with mode 0600.
 ///
 /// Unless it is left out, the archive also has the server's secret. The API token, web tokens and
-/// the URLs of future shares are derived from it: whoever reads the archive can then sign in as
+/// the URLs of future shares are derived from it: a reader of the archive can then sign in as
 /// every account of the server that wrote it, and of each that imported it.
 extension LoopbackServer {
   /// Writes the server's archive line by line, each with the line feed that ends it.

@@ -35,7 +35,8 @@ extension Command {
         name == "exec" && !words.contains("--") && error.description.hasPrefix("unknown option")
       let hint = "; write -- before the command, such as: cloudsync exec -- make test"
       throw UsageError(
-        error.description + (needsDashes ? hint : ""), topic: error.topic ?? topic, code: error.code)
+        error.description + (needsDashes ? hint : ""), topic: error.topic ?? topic,
+        code: error.code)
     }
   }
 

@@ -55,9 +55,6 @@ struct ServerOptions: Sendable {
     importFile = arguments.value("import")
     exportFile = arguments.value("export-on-exit")
     requestLog = arguments.value("request-log")
-    faults = try arguments.value("faults").map { (path) throws(UsageError) in
-      try FaultProfile(path)
-    }
     accounts = arguments.values("account")
     if accounts.contains("") { throw UsageError("--account needs a name") }
     container = arguments.value("container")
@@ -68,8 +65,9 @@ struct ServerOptions: Sendable {
         throw UsageError("\(quoted(origin)) is not an origin; write one like http://localhost:3000")
       }
     }
-    if faults != nil, !web.allowsFaultControl {
-      throw UsageError("--faults needs --fault-control")
+    if let path = arguments.value("faults") {
+      guard web.allowsFaultControl else { throw UsageError("--faults needs --fault-control") }
+      faults = try FaultProfile(path)
     }
     try readNames(&arguments)
     web.controlToken = try ServerOptions.controlToken(in: environment)

@@ -52,7 +52,8 @@ enum Address: Hashable, Sendable {
     guard let text, !text.isEmpty else {
       throw UsageError(
         "say which server: --server URL with --control-token T"
-          + (takesFile ? ", or --data FILE" : "") + "; or set \(Variable.server) and \(Variable.controlToken)")
+          + (takesFile ? ", or --data FILE" : "")
+          + "; or set \(Variable.server) and \(Variable.controlToken)")
     }
     if text.contains(/^[A-Za-z0-9.-]+:[0-9]+$/), !FileManager.default.fileExists(atPath: text) {
       throw UsageError("\(quoted(text)) is not a server address; it must start with http://")

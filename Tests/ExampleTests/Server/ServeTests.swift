@@ -70,7 +70,7 @@ struct ServeTests {
     let exec = try await tool.run(["exec", "--import", second, "--", "cloudsync", "version"])
     #expect(exec.code == 127, "the command is not found, after the import")
     for (options, code, words) in [
-      (["--import", tool.path("none")], 66, "cannot read"),
+      (["--import", tool.path("none")], 66, "there is no file"),
       (["--import", "/dev/null"], 65, "archive"),
     ] {
       let run = try await tool.run(["serve"] + options)
