@@ -75,7 +75,7 @@ final class AssetStaging: Sendable {
 
   /// An existing file with this content, if one is known.
   ///
-  /// A file that the app has written anew since is not one.
+  /// A file that the app has rewritten since is not one.
   func file(of asset: Asset) -> URL? {
     guard let file = state.withLock({ $0.files[asset.checksum] }),
       file.version.size == asset.size, FileVersion(of: file.url) == file.version
