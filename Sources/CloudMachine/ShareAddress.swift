@@ -91,9 +91,17 @@ struct ShareAddress {
 
 extension CloudMachine {
   /// The share URL of `root` in a private database, even before the share exists.
+  ///
+  /// That of an existing share was derived from another secret, if an archive without a secret
+  /// brought it.
   package func shareURL(
     ofRoot root: RecordID, in home: DatabaseID, _ storage: any CloudStorage
   ) throws -> String {
-    try ShareAddress.url(ofShareOf: root, in: root.zone, home, storage)
+    if let share = try storage.record(root, in: home)?.record?.share,
+      let url = try storage.record(share, in: home)?.record?.sharing?.url
+    {
+      return url
+    }
+    return try ShareAddress.url(ofShareOf: root, in: root.zone, home, storage)
   }
 }

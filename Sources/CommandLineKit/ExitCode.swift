@@ -23,12 +23,15 @@ package enum ExitCode {
   package static let meanings: [(code: CInt, meaning: String)] = [
     (0, "success"),
     (failure, "a failure of no other kind"),
-    (usage, "the command line is invalid"),
+    (usage, "the command line, or a file of options or faults, is invalid"),
     (data, "the input is damaged, or not of the expected format"),
     (noInput, "an input file is missing or can't be read"),
     (unknownName, "an account, a database, a zone or an item does not exist"),
-    (unavailable, "the server can't be reached"),
+    (unavailable, "the server can't be reached, or its port can't be used"),
     (cannotCreate, "a file can't be written"),
-    (noPermission, "no account is signed in, or a token is wrong"),
+    (
+      noPermission,
+      "no account is signed in, a token is wrong, or the server refuses the action"
+    ),
   ]
 }

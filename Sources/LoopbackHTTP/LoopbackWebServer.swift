@@ -106,8 +106,8 @@ public final class LoopbackWebServer: Sendable {
   ///   - server: The server that answers the requests.
   ///   - options: The settings.
   ///   - clock: The clock for long polls and for the time limits of slow clients.
-  /// - Throws: `serverRejectedRequest` if the port cannot be used, `networkFailure` if `server` is
-  ///   closed.
+  /// - Throws: `invalidArguments` if the host is not an address of this machine,
+  ///   `serverRejectedRequest` if the port cannot be used, `networkFailure` if `server` is closed.
   public convenience init(
     _ server: LoopbackServer, options: Options = Options(),
     clock: any Clock<Duration> = ContinuousClock()
@@ -140,7 +140,8 @@ public final class LoopbackWebServer: Sendable {
         httpOptions, admission: { router.admission($0) }, handler: { await router.answer($0) },
         refusalFields: { router.refusalFields($0) })
     } catch {
-      throw CloudError(.serverRejectedRequest, error.description)
+      throw CloudError(
+        error.isOfHost ? .invalidArguments : .serverRejectedRequest, error.description)
     }
     url = "http://\(options.ownHost):\(http.port)"
     routes = ServiceRoutes(server: server, tokens: tokens, courier: courier, baseURL: url)

@@ -10,10 +10,14 @@ public import Foundation
 /// only on the stored data, so two archives of one state are identical and archives of two states
 /// can be compared line by line. Values are preserved exactly.
 ///
-/// An archive carries the server's identity and its secret, so change tokens, cursors and the URLs
-/// of shares stay valid on the server that imports it. Use only one of the two servers from then
-/// on: their later tokens cannot be distinguished. The archive discloses every record and every
-/// share's URL; keep it in a file with mode 0600.
+/// An archive carries the server's identity and the URLs of its shares, so change tokens, cursors
+/// and these URLs stay valid on the server that imports it. Use only one of the two servers from
+/// then on: their later tokens cannot be distinguished. The archive discloses every record and
+/// every share's URL; keep it in a file with mode 0600.
+///
+/// Unless it is left out, the archive also has the server's secret. The API token, web tokens and
+/// the URLs of future shares are derived from it: a reader of the archive can then sign in as
+/// every account of the server that wrote it, and of each that imported it.
 extension LoopbackServer {
   /// Writes the server's archive line by line, each with the line feed that ends it.
   ///
@@ -21,8 +25,15 @@ extension LoopbackServer {
   /// must not call it. Records are read page by page, and written lines are not kept in memory.
   /// Throws what `write` throws, `networkFailure` after the server was closed, and what reading its
   /// file throws.
-  public func exportArchive(to write: (String) throws -> Void) throws {
-    try exportLines { line in try write(String(decoding: line, as: UTF8.self)) }
+  ///
+  /// - Parameter includesSecret: whether API tokens and web tokens of this server are valid on the
+  ///   server that imports the archive.
+  public func exportArchive(
+    includesSecret: Bool = true, to write: (String) throws -> Void
+  ) throws {
+    try exportLines(includesSecret) { line in
+      try write(String(decoding: line, as: UTF8.self))
+    }
   }
 
   /// About how many lines an archive has; `nil` if counting them takes long.
@@ -35,7 +46,7 @@ extension LoopbackServer {
   /// Throws `networkFailure` after the server was closed, and what reading its file throws.
   public func exportArchive() throws(CloudError) -> Data {
     var data = Data()
-    do { try exportLines { data.append(contentsOf: $0) } } catch {
+    do { try exportLines(true) { data.append(contentsOf: $0) } } catch {
       throw error as? CloudError ?? CloudError(.internalError, "the export failed: \(error)")
     }
     return data
@@ -43,8 +54,8 @@ extension LoopbackServer {
 
   /// Imports an archive into this server, which must be empty; imports everything or nothing.
   ///
-  /// Devices get no pushes. The server takes over the archive's identity and secret. A server in a
-  /// file keeps the records of one zone in memory at a time.
+  /// Devices get no pushes. The server takes over the archive's identity, and its secret if it has
+  /// one. A server in a file keeps the records of one zone in memory at a time.
   /// - Parameter read: returns the next line with or without its line feed, `nil` after the last.
   ///   It must not call the server, which answers no request during the import.
   ///
@@ -108,13 +119,13 @@ extension LoopbackServer {
     controls.events.add(.replacement)
   }
 
-  private func exportLines(to write: ([UInt8]) throws -> Void) throws {
+  private func exportLines(_ includesSecret: Bool, to write: ([UInt8]) throws -> Void) throws {
     var failure: (any Error)?
     do {
       // Lines that were written can't be taken back.
       try executor.inspect(runsAgain: false) { _, storage in
         try withoutActuallyEscaping(write) { write in
-          var writer = ArchiveWriter(storage) { line in
+          var writer = ArchiveWriter(storage, includesSecret: includesSecret) { line in
             do { try write(line) } catch {
               failure = error
               throw error
@@ -139,7 +150,9 @@ extension LoopbackServer {
         let hasAccounts = try storage.accounts().isEmpty == false
         if hasAccounts {
           // The accounts of the archive replace those that have no data.
-          try storage.commit([.removeEverything(identity: storage.identity(), secret: .random())])
+          try storage.commit([
+            .removeEverything(identity: storage.identity(), secret: storage.secret())
+          ])
         }
         func next() throws -> ArraySlice<UInt8>? {
           do { return try read() } catch {

@@ -67,6 +67,27 @@ struct ArchiveTests {
     _ = try await phone.send(call("end", .modifyRecords(ModifyRecords(delete: [root]))))
   }
 
+  @Test("An archive without the secret authorizes no client: the server keeps its own secret")
+  func archiveWithoutSecretLeavesTheSecretOfTheServer() async throws {
+    let world = try await ArchiveWorld(filling: LoopbackServer(clock: time))
+    func lines(of server: LoopbackServer) throws -> [String] {
+      var lines: [String] = []
+      try server.exportArchive(includesSecret: false) { lines.append($0) }
+      return lines
+    }
+    let archive = try lines(of: world.server)
+    #expect(archive.first?.contains("secret") == false)
+    for hasAccount in [false, true] {
+      let server = LoopbackServer(clock: time)
+      if hasAccount { _ = try server.user(of: "new") }
+      let secret = try server.executor.inspect { _, storage in try storage.secret() }
+      var rest = archive[...]
+      try server.importArchive { rest.popFirst() }
+      #expect(try server.executor.inspect { _, storage in try storage.secret() } == secret)
+      #expect(try lines(of: server) == archive)
+    }
+  }
+
   @Test("Arbitrary rows survive an archive, in either storage", arguments: 1...20)
   func archiveKeepsArbitraryRows(_ seed: UInt64) throws {
     var random = StorageRandom(seed: seed)

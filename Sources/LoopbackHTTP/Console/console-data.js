@@ -57,12 +57,12 @@ function prepareData() {
     try {
       await action();
       at('dataNote').textContent = words;
-      refresh();
     } catch (error) {
       at('dataNote').textContent = '';
       at('dataWrong').textContent = error.message;
     } finally {
       for (const one of controls) one.disabled = false;
+      refresh();
     }
   };
   at('export').addEventListener('click', () => attempt('Exporting …', 'Exported.', async () => {

@@ -8,11 +8,20 @@ let run = 0;
 
 function refresh() {
   if (loading) { again = true; return loading; }
-  loading = load().catch(failed).finally(() => {
+  loading = load().then(endLoading, failed).finally(() => {
     loading = null;
     if (again) { again = false; refresh(); }
   });
   return loading;
+}
+
+// Empty lists say that they are loading until the contents of the server are there.
+const isLoading = () => at('contents').dataset.loading !== undefined;
+
+function endLoading() {
+  if (!isLoading()) return;
+  delete at('contents').dataset.loading;
+  live('on', 'Live');
 }
 
 // Changes that come quickly are shown once a second.
@@ -30,8 +39,10 @@ function refreshSoon() {
 
 function failed(error) {
   if (error.status === 401) { run += 1; forget('The server does not know this token.'); }
-  else if (error instanceof Refused) at('wrong').textContent = error.message;
-  else live('wait', 'Connection lost, trying again');
+  else if (error instanceof Refused) {
+    endLoading();
+    at('wrong').textContent = error.message;
+  } else live('wait', 'Connection lost, trying again');
 }
 
 function buildEvent(event) {
@@ -108,7 +119,7 @@ async function follow() {
       if (mine !== run) return;
       after = page.next;
       tries = 0;
-      live('on', 'Live');
+      if (!isLoading()) live('on', 'Live');
       showEvents(page, first || page.missed);
       if (first) {
         await refresh();
@@ -134,7 +145,8 @@ function open() {
   at('tokenForm').hidden = true;
   at('contents').hidden = at('leave').hidden = at('actingLine').hidden = false;
   feed = [];
-  live('wait', 'Connecting');
+  at('contents').dataset.loading = '';
+  live('wait', 'Loading');
   follow();
 }
 

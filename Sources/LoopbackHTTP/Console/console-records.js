@@ -75,7 +75,6 @@ async function load() {
   showSchema(state.schema);
   showAround();
   if (status.faultControl) showFaults(await ask('faults'));
-  at('contents').classList.remove('loading');
 }
 
 async function loadPlace(place) {
@@ -197,6 +196,10 @@ function showAround() {
   at('totals').textContent = [
     [status.accounts, 'account'], [status.databases, 'database'], [status.devices, 'device'],
   ].map(([number, word]) => number + ' ' + word + (number === 1 ? '' : 's')).join(' · ');
+  at('import').disabled = status.databases > 0;
+  at('importLabel').textContent = status.databases > 0
+    ? 'Import: only into an empty server, so reset this one first'
+    : 'Import an archive into the empty server';
   const groups = new Map();
   for (const database of state.databases) {
     const name = database.container + '\n' + database.environment;
@@ -210,7 +213,6 @@ function showAround() {
   fill(at('tree'), rows, row => row.name, buildContainer);
   fill(at('devices'), state.devices, one => one.name + '\n' + one.account, buildDevice);
   fill(at('accounts'), state.accounts, account => account.account, buildAccount);
-  at('import').disabled = state.databases.length > 0;
   at('faults').hidden = !status.faultControl;
   at('zoneActions').hidden = !status.faultControl || !place || place.scope !== 'private'
     || !place.zone;

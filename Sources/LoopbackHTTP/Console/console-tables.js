@@ -126,19 +126,29 @@ function showFinder(place) {
   at('where').value = (place && place.where) || '';
 }
 
+// The record types that a predicate without a type can mean: the only one, or those with its fields.
+function typesFor(where) {
+  const types = [...seenTypes.keys()];
+  let filters = [];
+  try { filters = new PredicateReader(where, new Map()).filters(); } catch { return types; }
+  const names = filters.map(filter => filter.fieldName).filter(Boolean);
+  const fitting = types.filter(type => names.every(name => fieldTypesOf(type).has(name)));
+  return fitting.length ? fitting : types;
+}
+
 function prepareFinder() {
   at('search').addEventListener('submit', event => {
     event.preventDefault();
     clearErrors();
     const where = at('where').value.trim();
-    // A query is for one type; with a single one there is no choice.
-    const only = where && seenTypes.size === 1 ? [...seenTypes.keys()][0] : '';
-    const type = at('queryType').value || only;
-    if (where && !type) {
-      at('actionWrong').textContent = 'A query is for one record type: choose it.';
+    const fitting = at('queryType').value ? [at('queryType').value] : where ? typesFor(where) : [];
+    if (where && fitting.length !== 1) {
+      at('actionWrong').textContent = 'A query is for one record type: choose '
+        + (fitting.length ? 'one of ' + fitting.join(', ') : 'it') + '.';
       at('queryType').focus();
       return;
     }
+    const type = fitting[0] || '';
     state.pages = 1;
     go({...zonePlace(state.place), type, where: type && where,
       sort: type ? state.place.sort : ''});

@@ -109,7 +109,6 @@ function forget(reason) {
   sessionStorage.removeItem(key);
   token = '';
   sessions.clear();
-  at('contents').classList.add('loading');
   at('contents').hidden = at('leave').hidden = at('actingLine').hidden = true;
   at('tokenForm').hidden = false;
   at('refused').textContent = reason || '';

@@ -9,12 +9,14 @@ extension ControlRoutes {
   package static let archiveBytes = 64 << 20
 
   /// The server's archive, as a text attachment; a large one is kept in a file while it is sent.
+  ///
+  /// Without `secret=true` it authorizes no client.
   func exportArchive(_ head: HTTPRequestHead) throws(HTTPRefusal) -> HTTPResponse {
-    _ = try ControlQuery(head.query, knowing: [])
+    let includesSecret = try ControlQuery(head.query, knowing: ["secret"]).flag("secret")
     var archive = HTTPBody(usesFile: true)
     do {
       var piece: [UInt8] = []
-      try server.exportArchive { line in
+      try server.exportArchive(includesSecret: includesSecret) { line in
         piece += line.utf8
         guard piece.count >= ControlRoutes.pieceBytes else { return }
         try archive.append(piece)

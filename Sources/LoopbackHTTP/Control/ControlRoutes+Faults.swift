@@ -1,4 +1,4 @@
-import CloudProtocol
+package import CloudProtocol
 import LoopbackServer
 import Records
 import WebServices
@@ -41,15 +41,34 @@ extension ControlRoutes {
     var arguments = try ControlArguments(body)
     // The action changes what servers that share the data have set, such as the limits.
     try? controls.synchronize()
+    let order = try validatedOrder(&arguments)
+    try ask(order)
+    // Fails if a server that shares its faults with others could not store the change.
+    try ask(controls.synchronize)
+  }
+
+  /// Validates the body of a request that changes faults, and changes nothing.
+  ///
+  /// - Throws: `invalidArguments` with the mistake.
+  package func checkFault(_ body: [UInt8]) throws(CloudError) {
+    do throws(HTTPRefusal) {
+      var arguments = try ControlArguments(body)
+      _ = try validatedOrder(&arguments)
+    } catch {
+      throw CloudError(.invalidArguments, error.reason)
+    }
+  }
+
+  private func validatedOrder(
+    _ arguments: inout ControlArguments
+  ) throws(HTTPRefusal) -> Order {
     guard let action: FaultAction = try arguments.word("action", spelled: { $0.rawValue }) else {
       let words = FaultAction.allCases.map(\.rawValue).joined(separator: ", ")
       throw HTTPRefusal(400, "'action' is missing: it must be one of \(words)")
     }
     let order = try order(for: action, &arguments)
     try arguments.finish()
-    try ask(order)
-    // Fails if a server that shares its faults with others could not store the change.
-    try ask(controls.synchronize)
+    return order
   }
 
   private func order(

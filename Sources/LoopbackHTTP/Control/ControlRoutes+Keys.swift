@@ -28,7 +28,7 @@ extension ControlRoutes {
       try ask { () throws(CloudError) in try serverKeys.remove(id) }
     } else {
       let pem = try arguments.text("publicKey")
-      let name = try arguments.optionalText("name") ?? ""
+      let name = try arguments.optionalText("name")
       try arguments.finish()
       _ = try ask { () throws(CloudError) in try serverKeys.add(pem, name: name) }
     }

@@ -136,7 +136,7 @@ extension ControlRoutes {
     }
     if endpoint == .faults, !allowsFaults {
       throw HTTPRefusal(
-        403, "fault control is off: start the server with fault control enabled")
+        403, "fault control is off; start the server with --fault-control")
     }
     return .endpoint(endpoint)
   }

@@ -26,5 +26,6 @@ enum FaultAction: String, CaseIterable {
   case forgetRequests = "forget-requests"
 }
 
-/// The names of the actions of the faults endpoint.
-package let faultActionNames = FaultAction.allCases.map(\.rawValue)
+/// The names of the actions of the faults endpoint that add a fault or change something else.
+package let faultActionNames = FaultAction.allCases.filter { $0 != .remove && $0 != .clear }
+  .map(\.rawValue)

@@ -3,8 +3,13 @@ package struct HTTPServerError: Error, Hashable, Sendable, CustomStringConvertib
   /// The failed operation and its remedy.
   package var message: String
 
+  /// Whether the host is not an address of this machine.
+  package var isOfHost: Bool
+
   /// Creates an error with a message.
-  package init(_ message: String) { self.message = message }
+  package init(_ message: String, isOfHost: Bool = false) {
+    (self.message, self.isOfHost) = (message, isOfHost)
+  }
 
   /// The message.
   package var description: String { message }

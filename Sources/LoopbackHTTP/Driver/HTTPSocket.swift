@@ -42,7 +42,8 @@ enum HTTPSocket {
     let status = getaddrinfo(host, "\(number)", &hints, &list)
     guard status == 0, let list else {
       throw HTTPServerError(
-        "\(host) is not an address of this machine: \(String(cString: gai_strerror(status)))")
+        "\(host) is not an address of this machine: \(String(cString: gai_strerror(status)))",
+        isOfHost: true)
     }
     defer { freeaddrinfo(list) }
     let descriptor = makeSocket(list.pointee.ai_family)
@@ -77,7 +78,8 @@ enum HTTPSocket {
         "port \(port) of \(host) requires more privileges: choose one above 1023, or use "
           + "0 for any free port")
     case EADDRNOTAVAIL:
-      HTTPServerError("\(host) is not an address of this machine; 0.0.0.0 stands for all of them")
+      HTTPServerError(
+        "\(host) is not an address of this machine; 0.0.0.0 stands for all of them", isOfHost: true)
     default: failure("port \(port) of \(host) cannot be used", error)
     }
   }

@@ -52,8 +52,9 @@ struct ServerKeys: Sendable {
     return keys
   }
 
-  /// Adds a public key in PEM; the same key has the same ID again.
-  func add(_ pem: String, name: String) throws(CloudError) -> Key {
+  /// Adds a public key in PEM; the same key has the same ID again, and its name unless there is
+  /// another one.
+  func add(_ pem: String, name newName: String? = nil) throws(CloudError) -> Key {
     guard let key = PublicKey(pem: pem) else {
       throw CloudError(
         .invalidArguments,
@@ -61,6 +62,10 @@ struct ServerKeys: Sendable {
           ? "this is a private key, which stays with its program; give the public one: openssl ec "
             + "-in FILE -pubout"
           : "this is not a public key of the curve P-256 (prime256v1) in PEM")
+    }
+    var name = newName ?? ""
+    if newName == nil, let known = try list().first(where: { $0.id == key.id }) {
+      name = known.name
     }
     guard name.utf8.count <= 255 else {
       throw CloudError(.invalidArguments, "the name of a key has at most 255 bytes")

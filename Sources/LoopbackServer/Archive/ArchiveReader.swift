@@ -101,7 +101,10 @@ extension ArchiveReader {
       let (identity, secret) = try ArchiveObject.read(json, "the line") { line in
         _ = (try line.text("format"), line.json("version"))
         let identity = try ArchiveReader.number(try line.text("identity")[...])
-        let secret = try line.text("secret")
+        // Without one the server keeps its own.
+        guard let secret = try line.optionalText("secret") else {
+          return (identity, try storage.secret())
+        }
         return (
           identity,
           StorageSecret(

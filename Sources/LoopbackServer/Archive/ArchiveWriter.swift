@@ -11,13 +11,18 @@ struct ArchiveWriter {
   static let version = 2
 
   private let storage: any CloudStorage
+  private let includesSecret: Bool
   private let write: ([UInt8]) throws -> Void
   private var lineCount = 0
   private var hash = SHA256()
 
   /// Writes from `storage` to `write`, which gets each line with its end.
-  init(_ storage: any CloudStorage, to write: @escaping ([UInt8]) throws -> Void) {
+  init(
+    _ storage: any CloudStorage, includesSecret: Bool = true,
+    to write: @escaping ([UInt8]) throws -> Void
+  ) {
     self.storage = storage
+    self.includesSecret = includesSecret
     self.write = write
   }
 
@@ -28,7 +33,8 @@ struct ArchiveWriter {
       .members([
         "format": .string(ArchiveWriter.format), "version": .integer(ArchiveWriter.version),
         "identity": .string(JSON.hexadecimal(try storage.identity())),
-        "secret": .string(JSON.hexadecimal(secret.first) + JSON.hexadecimal(secret.second)),
+        "secret": includesSecret
+          ? .string(JSON.hexadecimal(secret.first) + JSON.hexadecimal(secret.second)) : nil,
       ]))
     try put(try storage.accounts().map { .account($0) })
     try put(try storage.recordTypes().map { .recordType($0) })

@@ -9,7 +9,10 @@ extension Command {
       "export-on-exit", "config", "request-log", "faults", "timeout", "name",
     ],
     repeated: ["account", "allow-origin", "allow-host", "trusted-proxy"],
-    flags: ["json", "help", "version", "fault-control", "public", "yes", "detach"])
+    flags: [
+      "json", "help", "version", "fault-control", "public", "yes", "detach",
+      "with-secret",
+    ])
 
   /// Parses a command line, without the program's name.
   static func parse(
@@ -28,7 +31,12 @@ extension Command {
       try arguments.end()
       return (command, isJSON)
     } catch {
-      throw UsageError(error.description, topic: error.topic ?? topic, code: error.code)
+      let needsDashes =
+        name == "exec" && !words.contains("--") && error.description.hasPrefix("unknown option")
+      let hint = "; write -- before the command, such as: cloudsync exec -- make test"
+      throw UsageError(
+        error.description + (needsDashes ? hint : ""), topic: error.topic ?? topic,
+        code: error.code)
     }
   }
 
@@ -41,9 +49,9 @@ extension Command {
       if arguments.flag("detach") {
         // What is left is what the detached server is started with.
         var checked = arguments
-        _ = try ServerOptions(&checked, environment)
+        let options = try ServerOptions(&checked, environment)
         try checked.end()
-        return .detach(arguments: arguments.takeOptions())
+        return .detach(arguments: arguments.takeOptions(), warning: options.warning)
       }
       return .serve(Serve(options: try ServerOptions(&arguments, environment)))
     case "wait", "stop":
@@ -70,6 +78,10 @@ extension Command {
       }
       return .faults(Faults(verb: try Faults.Verb(&arguments), address: address))
     case "keys": return .keys(try Keys(&arguments, environment))
+    case "token":
+      return .issueToken(
+        account: try arguments.word("the name of the account"),
+        try Address(&arguments, environment, needsServer: "token"))
     case "export", "import", "reset":
       return .archives(
         Archives(
@@ -83,7 +95,7 @@ extension Command {
     case "version": return .version
     case "man": return .manual
     default:
-      let names = Help.topics.keys.sorted() + ["help", "version", "man"]
+      let names = Help.topics.keys.sorted() + ["help", "version"]
       throw UsageError("unknown command \(quoted(name))" + suggestion(for: name, of: names))
     }
   }
@@ -118,7 +130,9 @@ extension Command {
     _ name: String, _ arguments: inout Arguments
   ) throws(UsageError) -> Archives.Verb {
     switch name {
-    case "export": return .export(to: arguments.value("output"))
+    case "export":
+      return .export(
+        to: arguments.value("output"), withSecret: arguments.flag("with-secret"))
     case "import": return .importFrom(try arguments.word("the file, or - for standard input,"))
     default:
       guard arguments.flag("yes") else {

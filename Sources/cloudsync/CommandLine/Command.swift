@@ -4,7 +4,7 @@ import Foundation
 /// The commands of the tool.
 enum Command {
   case serve(Serve)
-  case detach(arguments: [String])
+  case detach(arguments: [String], warning: String?)
   case wait(URL, seconds: Int)
   case stop(Address, seconds: Int)
   case exec(Exec)
@@ -14,6 +14,7 @@ enum Command {
   case applyFaults(path: String, Address)
   case archives(Archives)
   case keys(Keys)
+  case issueToken(account: String, Address)
   case showState(path: String, member: String?, limit: Int)
   case compareStates(old: String, new: String, member: String?)
   case showTrace(path: String)
@@ -28,7 +29,8 @@ enum Command {
   func run(_ output: Output) async throws -> CInt {
     switch self {
     case .serve(let serve): return try await serve.run(output)
-    case .detach(let arguments): return try await Detached.start(arguments, output)
+    case .detach(let arguments, let warning):
+      return try await Detached.start(arguments, warning: warning, output)
     case .wait(let url, let seconds): try await Detached.wait(for: url, seconds: seconds)
     case .stop(let address, let seconds): try await Detached.stop(address, seconds: seconds, output)
     case .exec(let exec): return try await exec.run(output)
@@ -39,6 +41,8 @@ enum Command {
       return try await Faults.apply(FaultProfile(path), to: address, output)
     case .archives(let archives): return try await archives.run(output)
     case .keys(let keys): return try await keys.run(output)
+    case .issueToken(let account, let address):
+      try await WebToken.issue(to: account, by: address, output)
     case .showState(let path, let member, let limit):
       return try States.show(path, member: member, limit: limit, output)
     case .compareStates(let old, let new, let member):

@@ -1,6 +1,7 @@
 import CommandLineKit
 import Foundation
 import LoopbackHTTP
+import WebServices
 
 /// The options with which `serve` and `exec` start a server.
 struct ServerOptions: Sendable {
@@ -36,7 +37,10 @@ struct ServerOptions: Sendable {
       do throws(ToolError) { configuration = try readFile(path) } catch {
         throw UsageError(error.description, code: error.code)
       }
-      try arguments.fill(from: configuration)
+      do throws(UsageError) { try arguments.fill(from: configuration) } catch {
+        let mistake = ServerOptions.mistake(in: configuration) ?? error.description
+        throw UsageError("\(quoted(path)): \(mistake)")
+      }
     }
     if let text = arguments.value("port") {
       guard let port = UInt16(text) else {
@@ -51,9 +55,6 @@ struct ServerOptions: Sendable {
     importFile = arguments.value("import")
     exportFile = arguments.value("export-on-exit")
     requestLog = arguments.value("request-log")
-    faults = try arguments.value("faults").map { (path) throws(UsageError) in
-      try FaultProfile(path)
-    }
     accounts = arguments.values("account")
     if accounts.contains("") { throw UsageError("--account needs a name") }
     container = arguments.value("container")
@@ -64,11 +65,22 @@ struct ServerOptions: Sendable {
         throw UsageError("\(quoted(origin)) is not an origin; write one like http://localhost:3000")
       }
     }
-    if faults != nil, !web.allowsFaultControl {
-      throw UsageError("--faults needs --fault-control")
+    if let path = arguments.value("faults") {
+      guard web.allowsFaultControl else { throw UsageError("--faults needs --fault-control") }
+      faults = try FaultProfile(path)
     }
     try readNames(&arguments)
     web.controlToken = try ServerOptions.controlToken(in: environment)
+  }
+
+  /// What is wrong with a configuration that is not JSON, and where; `nil` for JSON.
+  private static func mistake(in configuration: Data) -> String? {
+    do {
+      _ = try JSON(parsing: [UInt8](configuration))
+      return nil
+    } catch {
+      return "the configuration is not JSON: \(error)"
+    }
   }
 
   /// Parses the options for clients on other machines.

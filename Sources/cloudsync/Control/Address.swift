@@ -21,7 +21,8 @@ enum Address: Hashable, Sendable {
     if let file {
       self = .file(file)
     } else {
-      self = try Address.place(server ?? environment[Variable.server], controlToken: token)
+      self = try Address.place(
+        server ?? environment[Variable.server], controlToken: token, takesFile: needsServer == nil)
     }
     if case .file(let path) = self, let needsServer {
       throw UsageError(
@@ -45,11 +46,14 @@ enum Address: Hashable, Sendable {
     return url
   }
 
-  private static func place(_ text: String?, controlToken: String?) throws(UsageError) -> Address {
+  private static func place(
+    _ text: String?, controlToken: String?, takesFile: Bool
+  ) throws(UsageError) -> Address {
     guard let text, !text.isEmpty else {
       throw UsageError(
-        "say which server: --server URL with --control-token T, or --data FILE; or set "
-          + "\(Variable.server) and \(Variable.controlToken)")
+        "say which server: --server URL with --control-token T"
+          + (takesFile ? ", or --data FILE" : "")
+          + "; or set \(Variable.server) and \(Variable.controlToken)")
     }
     if text.contains(/^[A-Za-z0-9.-]+:[0-9]+$/), !FileManager.default.fileExists(atPath: text) {
       throw UsageError("\(quoted(text)) is not a server address; it must start with http://")

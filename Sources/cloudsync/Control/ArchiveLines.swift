@@ -21,7 +21,10 @@ final class ArchiveLines {
       file = .standardInput
       return
     }
-    guard isThere, !isFolder.boolValue, let file = FileHandle(forReadingAtPath: path) else {
+    guard isThere else {
+      throw ToolError("there is no file \(name)", code: ExitCode.noInput)
+    }
+    guard !isFolder.boolValue, let file = FileHandle(forReadingAtPath: path) else {
       throw ToolError(
         "cannot read \(name); check that it is a file and may be read", code: ExitCode.noInput)
     }

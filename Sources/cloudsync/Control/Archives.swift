@@ -8,7 +8,7 @@ struct Archives: Sendable {
   /// The action.
   enum Verb: Hashable, Sendable {
     /// Writes an archive to a file, or to standard output.
-    case export(to: String?)
+    case export(to: String?, withSecret: Bool)
     /// Imports an archive from a file; `-` is standard input.
     case importFrom(String)
     case reset
@@ -20,7 +20,8 @@ struct Archives: Sendable {
   /// Runs the command.
   func run(_ output: Output) async throws -> CInt {
     switch verb {
-    case .export(let path): try await export(to: path, output)
+    case .export(let path, let withSecret):
+      try await export(to: path, withSecret: withSecret, output)
     case .importFrom(let path): try await importArchive(from: path, output)
     case .reset:
       try await tell(.post("reset", .object(JSON.Members())), "removed everything", output)
@@ -28,16 +29,18 @@ struct Archives: Sendable {
     return 0
   }
 
-  private func export(to path: String?, _ output: Output) async throws {
+  private func export(
+    to path: String?, withSecret: Bool, _ output: Output
+  ) async throws {
     let control = try address.open()
     defer { control.close() }
     guard let path else {
       if isatty(STDOUT_FILENO) == 1 { output.note("cloudsync: --output FILE writes a file") }
-      return try await write(control, output) { Output.write($0) }
+      return try await write(control, withSecret, output) { Output.write($0) }
     }
     let file = try NewFile(path)
     do {
-      try await write(control, output) { try file.write($0) }
+      try await write(control, withSecret, output) { try file.write($0) }
       try file.finish()
     } catch {
       file.discard()
@@ -48,19 +51,21 @@ struct Archives: Sendable {
 
   /// Writes the archive in pieces.
   private func write(
-    _ control: any ControlInterface, _ output: Output, to sink: ([UInt8]) throws -> Void
+    _ control: any ControlInterface, _ withSecret: Bool, _ output: Output,
+    to sink: ([UInt8]) throws -> Void
   ) async throws {
     guard let file = control as? FileControl else {
       let words = Transfer.Words(
         waiting: "waiting for the server's archive", received: "exported")
-      return try sink(try await control.send(.get("export"), showing: words, output))
+      let request = ControlRequest.get("export", [("secret", withSecret ? "true" : nil)])
+      return try sink(try await control.send(request, showing: words, output))
     }
     var progress = ByteProgress("exported", output)
     defer { progress.end() }
     let total = try file.server.archiveLineCount()
     var lines = 0
     var buffer: [UInt8] = []
-    try file.server.exportArchive { line in
+    try file.server.exportArchive(includesSecret: withSecret) { line in
       lines += 1
       buffer += Array(line.utf8)
       guard buffer.count >= 65_536 else { return }

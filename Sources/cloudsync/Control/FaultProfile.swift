@@ -1,3 +1,4 @@
+import CloudProtocol
 import CommandLineKit
 import Foundation
 import LoopbackHTTP
@@ -8,28 +9,46 @@ import WebServices
 /// Empty lines and lines that begin with `#` are ignored. A file with a mistake is refused as a
 /// whole.
 struct FaultProfile: Hashable, Sendable {
-  /// The bodies of the requests that add the faults.
-  let orders: [[UInt8]]
+  /// A line that adds a fault.
+  struct Order: Hashable, Sendable {
+    /// The file and the number of the line, for messages.
+    let place: String
+    /// The body of the request that adds the fault.
+    let body: [UInt8]
+  }
+
+  /// The lines that add faults.
+  let orders: [Order]
 
   init(_ path: String) throws(UsageError) {
     let text: String
     do throws(ToolError) { text = try readText(path) } catch {
-      throw UsageError(error.description, code: error.code)
+      throw UsageError(error.description, topic: "faults", code: error.code)
     }
-    var orders: [[UInt8]] = []
+    var orders: [Order] = []
     for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
     {
       let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
       guard words.first?.hasPrefix("#") == false else { continue }
+      let place = "line \(number + 1) of \(quoted(path))"
       do throws(UsageError) {
-        var arguments = try Arguments(["add"] + words, knowing: .init())
-        guard case .carryOut(let order) = try Faults.Verb(&arguments) else { continue }
-        orders.append(order.bytes)
+        guard let body = try FaultProfile.body(words) else { continue }
+        orders.append(Order(place: place, body: body))
       } catch {
-        throw UsageError("line \(number + 1) of \(quoted(path)): \(error.description)")
+        throw UsageError("\(place): \(error.description)", topic: "faults")
       }
     }
     self.orders = orders
+  }
+
+  /// The validated body of the request that adds the fault of a line.
+  private static func body(_ words: [String]) throws(UsageError) -> [UInt8]? {
+    var arguments = try Arguments(["add"] + words, knowing: .init())
+    guard case .carryOut(let order) = try Faults.Verb(&arguments) else { return nil }
+    do throws(CloudError) { try FileControl.checkFault(order.bytes) } catch {
+      throw UsageError(printable(error.message))
+    }
+    return order.bytes
   }
 }
 
@@ -41,7 +60,11 @@ extension Faults {
     let control = try address.open()
     defer { control.close() }
     for order in profile.orders {
-      _ = try await control.send(ControlRequest(endpoint: "faults", body: order))
+      do {
+        _ = try await control.send(ControlRequest(endpoint: "faults", body: order.body))
+      } catch let error as ToolError {
+        throw ToolError("\(order.place): \(error.description)", code: error.code)
+      }
     }
     return try await Faults(verb: .list, address: address).run(output)
   }

@@ -99,6 +99,9 @@ extension Faults.Verb {
     case "add":
       var members = JSON.Members()
       let action = try arguments.word("the fault")
+      guard !["clear", "remove"].contains(action) else {
+        throw UsageError("\(action) adds no fault; write: cloudsync faults \(action)")
+      }
       guard faultActionNames.contains(action) else {
         let meant = suggestion(for: action, of: faultActionNames)
         throw UsageError(

@@ -18,6 +18,13 @@ struct FileControl: ControlInterface {
       }, clock: ContinuousClock())
   }
 
+  /// Checks the body of a request that changes faults, without a server.
+  static func checkFault(_ body: [UInt8]) throws(CloudError) {
+    let control = FileControl(LoopbackServer())
+    defer { control.close() }
+    try control.routes.checkFault(body)
+  }
+
   func send(_ request: ControlRequest) async throws -> [UInt8] {
     let target = request.target
     let head = HTTPRequestHead(

@@ -40,7 +40,7 @@ struct Inspect: Sendable {
 
   /// Prints a reason for an empty result.
   private func explain(_ subject: Subject, _ answer: JSON, _ output: Output) {
-    guard answer[subject.rawValue]?.array?.isEmpty == true else { return }
+    guard answer[subject.member]?.array?.isEmpty == true else { return }
     if subject == .devices || subject == .requests, case .file = address {
       output.note("cloudsync: only a running server knows its \(subject.rawValue)")
     }
@@ -53,7 +53,8 @@ struct Inspect: Sendable {
     if subject.needsDatabase { parameters += choice.parameters }
     if subject.needsZone { parameters.append(("zone", choice.zone)) }
     guard subject.hasPages else {
-      return try await control.json(.get(subject.rawValue, parameters))
+      return try await control.json(
+        .get(subject.rawValue, parameters.filter { subject != .schema || $0.name != "account" }))
     }
     // For logs the latest entries are shown, for other lists the first.
     if subject == .changes, after == nil, limit <= ControlRoutes.longestPage {
@@ -90,10 +91,10 @@ struct Inspect: Sendable {
   // MARK: Text
 
   private func page(of subject: Subject, _ answer: JSON, width: Int?) -> String {
-    let entries = answer[subject.rawValue]?.array ?? []
+    let entries = answer[subject.member]?.array ?? []
     var text =
       entries.isEmpty
-      ? limit == 0 && subject == .records ? "" : "no \(subject.rawValue)\n"
+      ? limit == 0 && subject == .records ? "" : "no \(subject.words)\n"
       : subject.table(of: entries).plainText(width: width)
     if subject == .zones, let gone = answer["deletedZones"]?.array, !gone.isEmpty {
       var table = Table([.init("deleted zone"), .init("reason")])
@@ -103,7 +104,9 @@ struct Inspect: Sendable {
       text += "\n" + table.plainText(width: width)
     }
     if let total = answer["count"]?.integer, total > entries.count {
-      text += "\(entries.count) of \(count(Int(total), "record")); --limit all shows all\n"
+      let hint =
+        entries.count == limit ? "; --limit all shows all" : after == nil ? "" : ", after --after"
+      text += "\(entries.count) of \(count(Int(total), "record"))\(hint)\n"
     } else if subject.hasPages, entries.count == limit, limit > 0 {
       text += "the \(after == nil ? "latest" : "next") \(limit); --limit all shows all\n"
     }

@@ -54,9 +54,9 @@ struct RemoteControl: ControlInterface {
     let data: Data
     let response: URLResponse
     do { (data, response) = try await answer(urlRequest) } catch {
-      let reason = (error as NSError).localizedDescription
-      throw ToolError(
-        "no server answers at \(base): \(reason); is it running?", code: ExitCode.unavailable)
+      let isRefused = (error as? URLError)?.code == .cannotConnectToHost
+      let reason = isRefused ? "; is it running?" : ": \((error as NSError).localizedDescription)"
+      throw ToolError("no server answers at \(base)\(reason)", code: ExitCode.unavailable)
     }
     guard let status = (response as? HTTPURLResponse)?.statusCode, status == 200 else {
       throw refusal(request, (response as? HTTPURLResponse)?.statusCode ?? 0, [UInt8](data))

@@ -76,6 +76,13 @@ extension Subject {
           ($0["firesOn"]?.array ?? []).compactMap(\.string).joined(separator: ", ")
         },
       ]
+    case .schema:
+      [
+        Column("record type", "recordType"),
+        Column("fields", yields: true) {
+          ($0["fields"]?.array ?? []).map(fieldOfSchema).joined(separator: ", ")
+        },
+      ]
     case .devices:
       [
         Column("device", "name"), Column("account", "account"),
@@ -116,6 +123,14 @@ func time(_ value: JSON?) -> String {
   guard let milliseconds = value?.integer else { return "" }
   // Add half a millisecond, because the formatter truncates.
   return timestamp(Date(timeIntervalSince1970: (Double(milliseconds) + 0.5) / 1000))
+}
+
+/// A field of a record type: `title STRING (queryable, sortable)`.
+private func fieldOfSchema(_ field: JSON) -> String {
+  let indexes = (field.members?.elements ?? []).filter { $0.value.bool == true }.map(\.name)
+  let type = field["type"]?.string.map { " \($0)" } ?? ""
+  return (field["name"]?.string ?? field["fieldName"]?.string ?? "") + type
+    + (indexes.isEmpty ? "" : " (\(indexes.joined(separator: ", ")))")
 }
 
 /// A summary of fields: `title="Milk" count=3`.

@@ -8,11 +8,18 @@ enum Subject: String, CaseIterable {
   case subscriptions
   case devices
   case requests
+  case schema
+
+  /// The member of the response that has the entries.
+  var member: String { self == .schema ? "recordTypes" : rawValue }
+
+  /// What the entries are called in messages.
+  var words: String { self == .schema ? "record types" : rawValue }
 
   /// Whether the subject belongs to a database, which must be selected.
   var needsDatabase: Bool {
     switch self {
-    case .zones, .records, .changes, .subscriptions: true
+    case .zones, .records, .changes, .subscriptions, .schema: true
     case .accounts, .databases, .devices, .requests: false
     }
   }
@@ -21,7 +28,7 @@ enum Subject: String, CaseIterable {
   var needsZone: Bool {
     switch self {
     case .records, .changes: true
-    case .accounts, .databases, .zones, .subscriptions, .devices, .requests: false
+    case .accounts, .databases, .zones, .subscriptions, .devices, .requests, .schema: false
     }
   }
 
@@ -29,7 +36,7 @@ enum Subject: String, CaseIterable {
   var hasPages: Bool {
     switch self {
     case .records, .changes, .requests: true
-    case .accounts, .databases, .zones, .subscriptions, .devices: false
+    case .accounts, .databases, .zones, .subscriptions, .devices, .schema: false
     }
   }
 }

@@ -15,7 +15,11 @@ enum Detached {
   /// Starts a server as a process of its own, and returns when it is ready.
   ///
   /// Its messages go to the null device; a failure at the start is printed.
-  static func start(_ arguments: [String], _ output: Output) async throws -> CInt {
+  ///
+  /// - Parameter warning: what is printed when it is ready, as `serve` prints it.
+  static func start(
+    _ arguments: [String], warning: String?, _ output: Output
+  ) async throws -> CInt {
     guard let program = Bundle.main.executableURL else {
       throw ToolError("cannot find this program's own file")
     }
@@ -37,9 +41,14 @@ enum Detached {
       guard !data.isEmpty else { return try failure(of: process, problems) }
       text += data
     }
-    Output.write(String(decoding: text, as: UTF8.self))
+    if let warning { output.note(warning) }
+    let lines = String(decoding: text, as: UTF8.self)
+    Output.write(lines)
     if !output.isJSON {
-      Output.write("process \(process.processIdentifier); cloudsync stop ends it\n")
+      let url = lines.firstMatch(of: /(?m)^server +(\S+)$/).map { String($0.output.1) }
+      Output.write(
+        "process \(process.processIdentifier); with its control token in \(Variable.controlToken), "
+          + "this stops it: cloudsync stop --server \(url ?? "URL")\n")
     }
     return 0
   }

@@ -40,8 +40,12 @@ struct RunningServer: Sendable {
       requestLog = try options.requestLog.map { try RequestLog($0, isJSON: isJSON) }
       if let requestLog { web.requestLog = { requestLog.note($0) } }
       web.stopRequested = { kill(getpid(), SIGTERM) }
-      self.web = try LoopbackWebServer(server, options: web)
-      for order in options.faults?.orders ?? [] { try self.web.injectFault(order) }
+      self.web = try RunningServer.listen(server, web)
+      for order in options.faults?.orders ?? [] {
+        do throws(CloudError) { try self.web.injectFault(order.body) } catch {
+          throw ToolError("\(order.place): \(printable(error.message))", code: ExitCode.usage)
+        }
+      }
     } catch {
       server.close()
       throw error
@@ -61,6 +65,19 @@ struct RunningServer: Sendable {
     } catch {
       server.close()
       throw error
+    }
+  }
+
+  /// Starts listening; the exit code for an address that this machine does not have is another one
+  /// than for a port that can't be used.
+  private static func listen(
+    _ server: LoopbackServer, _ options: LoopbackWebServer.Options
+  ) throws(ToolError) -> LoopbackWebServer {
+    do throws(CloudError) { return try LoopbackWebServer(server, options: options) } catch {
+      let codes: [CloudError.Code: CInt] = [
+        .invalidArguments: ExitCode.usage, .serverRejectedRequest: ExitCode.unavailable,
+      ]
+      throw ToolError(error.message, code: codes[error.code] ?? ExitCode.failure)
     }
   }
 

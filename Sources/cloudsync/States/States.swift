@@ -13,9 +13,12 @@ enum States {
       write(inspection, limit, output)
       return 0
     } catch {
-      output.note("cloudsync: \(error.message)")
-      if let readable = error.readable { write(readable, limit, output) }
-      return 1
+      if let readable = error.readable {
+        output.note("cloudsync: \(error.words)")
+        write(readable, limit, output)
+        return error.exitCode
+      }
+      throw ToolError(error.words, code: error.exitCode)
     }
   }
 
@@ -36,7 +39,7 @@ enum States {
         try StateInspection(path: old, member: member),
         try StateInspection(path: new, member: member))
     } catch {
-      throw ToolError(error.message, code: 2)
+      throw ToolError(error.words, code: 2)
     }
     if output.isJSON {
       let text = StateDifference.json(differences)
@@ -45,5 +48,22 @@ enum States {
       Output.write(differences.map { $0.description + "\n" }.joined())
     }
     return differences.isEmpty ? 0 : 1
+  }
+}
+
+extension StateInspectionError {
+  /// The exit code of `state show`.
+  fileprivate var exitCode: CInt {
+    switch code {
+    case .unreadable: ExitCode.noInput
+    case .foreign, .future, .damaged: ExitCode.data
+    case .ambiguous: ExitCode.usage
+    }
+  }
+
+  /// The message as it stands behind the name of the tool; a path keeps its first letter.
+  fileprivate var words: String {
+    let isSentence = ["There ", "The ", "Could "].contains { message.hasPrefix($0) }
+    return isSentence ? message.prefix(1).lowercased() + message.dropFirst() : message
   }
 }

@@ -37,7 +37,9 @@ extension ConsoleSuite {
         try await page.wait(for: "says('main h2', '1 found')")
         #expect(try await page.texts("tbody th a") == ["bread"])
         // Until the first answers, empty lists say that they are loading.
-        #expect(try await page.text("document.getElementById('contents').className") == "")
+        #expect(
+          try await page.text("String(document.getElementById('contents').dataset.loading)")
+            == "undefined")
       }
     }
 

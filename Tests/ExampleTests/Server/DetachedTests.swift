@@ -86,6 +86,7 @@ struct DetachedTests {
   func mistakenFilesAreRefused() async throws {
     for (text, words) in [
       ("[]", "is not a JSON object"), (#"{"prot": 1}"#, "\"prot\"; did you mean port?"),
+      ("{\n  \"port\" 1}", ": the configuration is not JSON: "),
       (#"{"port": true}"#, "is not one text or number"),
       (#"{"port": ["1", "2"]}"#, "is not one text or number"),
       (#"{"account": {}}"#, "is not a JSON object"),
@@ -102,10 +103,27 @@ struct DetachedTests {
       let run = try await tool.run(["serve", "--fault-control", "--faults", file])
       #expect(run.code == 64 && run.errors.contains(words), "\(text): \(run.errors)")
     }
-    let file = try write("bad.txt", "fail code=noSuchCode")
+    let file = try write("bad.txt", "hold-pushes\nfail code=zonBusy")
     let wrong = try await tool.run(["serve", "--fault-control", "--faults", file])
-    #expect(wrong.code == 1 && wrong.errors.contains("code"), "\(wrong.errors)")
+    #expect(wrong.code == 64 && wrong.errors.contains("line 2 of \"/"), "\(wrong.errors)")
+    let cloud = try await tool.serve("--fault-control")
+    let refused = try await tool.run(["faults", "apply", file], environment: cloud.environment)
+    #expect(refused.code == 64 && refused.errors.contains("line 2 of \"/"))
+    #expect(refused.errors.hasSuffix("\nTry: cloudsync help faults\n"), "\(refused.errors)")
+    #expect(try await tool.good("faults", environment: cloud.environment) == "no faults\n")
+    #expect(await cloud.stop() == 0)
     #expect(try await tool.run(["serve", "--faults", file]).errors.contains("--fault-control"))
+  }
+
+  @Test("A detached server prints the warning of its host, and how to stop it")
+  func detachedServerPrintsItsWarning() async throws {
+    let token = "a-token-of-this-test"
+    let run = try await tool.run(
+      ["serve", "--detach", "--host", "0.0.0.0"], environment: ["CLOUDSYNC_CONTROL_TOKEN": token])
+    #expect(run.code == 0 && run.errors.contains("listening on 0.0.0.0"), "\(run.errors)")
+    let stop = try #require(run.output.firstMatch(of: /cloudsync (stop --server (\S+))\n/))
+    try await tool.good(
+      "stop", "--server", String(stop.output.2), environment: ["CLOUDSYNC_CONTROL_TOKEN": token])
   }
 
   @Test("The manual page contains the help of every command, and its characters mean themselves")

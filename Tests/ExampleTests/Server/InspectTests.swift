@@ -91,6 +91,7 @@ struct InspectTests {
     let (stores, path) = try await filledFile()
     let tool = try ServerTool()
     let archive = try await tool.good("export", "--data", path)
+    #expect(!archive.contains("\"secret\""))
     #expect(archive.split(separator: "\n").count > 5)
     let file = tool.path("archive")
     try await tool.good("export", "--data", path, "--output", file)
@@ -146,6 +147,11 @@ struct InspectTests {
     #expect(quota == "done\n")
     let wrong = try await tool.run(["faults", "add", "explode"], environment: cloud.environment)
     #expect(wrong.code == 64 && wrong.errors.contains("; there are fail, "), "\(wrong.errors)")
+    #expect(!wrong.errors.contains("clear"), "\(wrong.errors)")
+    for verb in ["clear", "remove"] {
+      let run = try await tool.run(["faults", "add", verb], environment: cloud.environment)
+      #expect(run.code == 64 && run.errors.contains("cloudsync faults \(verb)"), "\(run.errors)")
+    }
     #expect(await cloud.stop() == 0)
 
     let other = try await tool.serve()

@@ -53,6 +53,10 @@ struct KeysTests {
       "keys", "add", tool.path("public.pem"), "--name", "importer", environment: cloud.environment)
     let id = try #require(list.split(separator: "\n").last?.split(separator: " ").first)
     #expect(id.count == 64)
+    // The same key without a name keeps the one that it has.
+    #expect(
+      try await tool.good("keys", "add", tool.path("public.pem"), environment: cloud.environment)
+        == list)
     let path = "/database/1/iCloud.test/development/public/records/modify"
     func save(_ name: String) async throws -> Int? {
       let body = Data(

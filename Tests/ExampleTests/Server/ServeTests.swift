@@ -50,7 +50,7 @@ struct ServeTests {
       #expect(run.code == 64 && run.errors.contains(hint), "\(option) \(value): \(run.errors)")
     }
     let run = try await tool.run(["serve", "--host", "192.0.2.1"])
-    #expect(run.code == 1 && run.errors.contains("192.0.2.1"), "\(run.code) \(run.errors)")
+    #expect(run.code == 64 && run.errors.contains("192.0.2.1"), "\(run.code) \(run.errors)")
   }
 
   @Test("A server begins with the data of an archive, and writes one when it stops")
@@ -70,7 +70,7 @@ struct ServeTests {
     let exec = try await tool.run(["exec", "--import", second, "--", "cloudsync", "version"])
     #expect(exec.code == 127, "the command is not found, after the import")
     for (options, code, words) in [
-      (["--import", tool.path("none")], 66, "cannot read"),
+      (["--import", tool.path("none")], 66, "there is no file"),
       (["--import", "/dev/null"], 65, "archive"),
     ] {
       let run = try await tool.run(["serve"] + options)
@@ -173,7 +173,7 @@ struct ServeTests {
     let text = tool.path("text")
     try Data("not a database, but some other text".utf8).write(to: URL(fileURLWithPath: text))
     let cases: [([String], CInt, String)] = [
-      (["--port", String(port)], 1, "port \(port) of 127.0.0.1 is in use"),
+      (["--port", String(port)], 69, "port \(port) of 127.0.0.1 is in use"),
       (["--data", tool.path("missing/file")], 66, "check that its folder exists"),
       (["--data", tool.folder.path], 66, "cannot open"),
       (["--data", text], 65, "is not a database; use another file"),

@@ -205,7 +205,8 @@ struct ControlInspectionTests {
       for name in ["x", "y", "z"] {
         try await world.save("\(name)\(text.count)", ["text": .string(text)])
       }
-      let response = await world.routes.answer(world.request("GET", "/cloudsync/1/export"))
+      let response = await world.routes.answer(
+        world.request("GET", "/cloudsync/1/export?secret=true"))
       #expect(response.status == 200)
       let content = try #require(response.file)
       #expect(content.isInMemory == isInMemory)
