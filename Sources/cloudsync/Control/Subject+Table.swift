@@ -125,10 +125,10 @@ func time(_ value: JSON?) -> String {
   return timestamp(Date(timeIntervalSince1970: (Double(milliseconds) + 0.5) / 1000))
 }
 
-/// A field of a record type: `title STRING (queryable, sortable)`.
+/// A field of a record type: `title string (queryable, sortable)`.
 private func fieldOfSchema(_ field: JSON) -> String {
   let indexes = (field.members?.elements ?? []).filter { $0.value.bool == true }.map(\.name)
-  let type = field["type"]?.string.map { " \($0)" } ?? ""
+  let type = field["kind"]?.string.map { " \($0)" } ?? ""
   return (field["name"]?.string ?? field["fieldName"]?.string ?? "") + type
     + (indexes.isEmpty ? "" : " (\(indexes.joined(separator: ", ")))")
 }

@@ -30,6 +30,7 @@ struct InspectTests {
       (["changes"], ["saved", "phone"]),
       (["changes", "--after", "1", "--limit", "all"], ["saved"]),
       (["changes", "--limit", "1"], ["the latest 1;"]),
+      (["schema"], ["ScratchTab", " string", "queryable"]),
     ]
     for (subject, words) in cases {
       for form in [[], ["--json"]] {
@@ -63,8 +64,12 @@ struct InspectTests {
     let records = try await tool.good(
       "inspect", "records", "--account", "bob", environment: cloud.environment)
     #expect(records.contains("n2") && !records.contains("n1"), "\(records)")
+    let token = try await tool.good("token", "carol", environment: cloud.environment)
+    #expect(token.count > 20)
+    let accounts = try await tool.good("inspect", "accounts", environment: cloud.environment)
+    #expect(accounts.contains("carol"), "\(accounts)")
     let summary = try await tool.good("inspect", environment: cloud.environment)
-    for words in ["2 accounts", "2 databases", "2 devices, fault control off"] {
+    for words in ["3 accounts", "2 databases", "2 devices, fault control off"] {
       #expect(summary.contains(words), "\(summary)")
     }
     let requests = try await tool.good("inspect", "requests", environment: cloud.environment)
