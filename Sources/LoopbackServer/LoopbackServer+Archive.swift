@@ -26,8 +26,10 @@ extension LoopbackServer {
   /// Throws what `write` throws, `networkFailure` after the server was closed, and what reading its
   /// file throws.
   ///
-  /// - Parameter includesSecret: whether API tokens and web tokens of this server are valid on the
-  ///   server that imports the archive.
+  /// - Parameters:
+  ///   - includesSecret: Whether API tokens and web tokens of this server are valid on the server
+  ///     that imports the archive.
+  ///   - write: Receives each line, with its line feed.
   public func exportArchive(
     includesSecret: Bool = true, to write: (String) throws -> Void
   ) throws {
