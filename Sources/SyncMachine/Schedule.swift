@@ -12,6 +12,8 @@ struct Schedule: Sendable {
   var accountDue: Moment?
   /// The operations that a network failure delayed.
   var networkWaits: NetworkWaits = []
+  /// Whether the network returned after the latest request was sent, which may still fail.
+  var hasNetworkReturned = false
   /// The server asked for no request before this moment.
   var notBefore: Moment?
   /// The number of consecutive failed fetches.
@@ -74,13 +76,15 @@ extension SyncMachine {
 
   /// Reports that the network returned: operations delayed only by its failure are due now.
   ///
-  /// A wait that the server asked for remains, and so does the back-off after any other failure.
+  /// So is an operation whose latest request was sent before, if the network fails it. A wait that
+  /// the server asked for remains, and so does the back-off after any other failure.
   package mutating func networkReturned(now: Moment) {
     let waits = schedule.networkWaits
     if waits.contains(.fetch) { schedule.fetchDue = schedule.fetchDue.map { min($0, now) } }
     if waits.contains(.send) { schedule.sendDue = schedule.sendDue.map { min($0, now) } }
     if waits.contains(.account) { schedule.accountDue = schedule.accountDue.map { min($0, now) } }
     schedule.networkWaits = []
+    schedule.hasNetworkReturned = true
   }
 
   /// Delays all requests if the server asked for it.
@@ -99,6 +103,7 @@ extension SyncMachine {
       endCancellations()
       return .again
     }
+    if schedule.hasNetworkReturned { networkReturned(now: now) }
     if let gate = schedule.notBefore, gate <= now { schedule.notBefore = nil }
     if isAccountCheckDue(now) {
       if let refusal = gateError(now) {

@@ -309,6 +309,7 @@ package struct SyncMachine: Sendable {
   /// A request for the driver, with a new token and request ID.
   mutating func outgoing(_ request: CloudRequest) -> OutgoingRequest {
     requests.lastToken += 1
+    schedule.hasNetworkReturned = false
     return OutgoingRequest(
       token: RequestToken(number: requests.lastToken),
       requestID: "\(configuration.session)-\(requests.lastToken)",

@@ -42,6 +42,21 @@ struct NetworkReturnStoryTests {
   }
 
   /// Proves CE-122.
+  @Test("A request that fails after the network came back is repeated once at once")
+  func requestFromBeforeIsRepeatedOnce() {
+    let error = CloudError(.networkUnavailable, "")
+    var story = failing(error)
+    story.now = story.now + .seconds(300)
+    story.run()
+    #expect(story.request != nil)
+    story.machine.networkReturned(now: story.now)
+    story.answer(.failure(error))
+    #expect(story.request != nil, "it was sent before the network came back")
+    story.answer(.failure(error))
+    #expect(story.request == nil, "it was sent afterwards, so the back-off begins again")
+  }
+
+  /// Proves CE-122.
   @Test("A send that the network stopped goes out when the network comes back")
   func sendGoesOutAtOnce() {
     var story = Story.signedIn(automatically: true)
