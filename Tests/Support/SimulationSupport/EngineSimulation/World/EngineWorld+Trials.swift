@@ -67,9 +67,13 @@ extension EngineWorld {
     try proceed(for: random.number(in: 1_000...3_600_000))
     guard findings.isEmpty else { return }
     connect(device)
+    let lastFailure = run.engine.status.lastFailure
     try proceed(for: Self.linkBound)
     let state = run.engine.syncState
-    if findings.isEmpty, !state.records.isEmpty || !state.zones.isEmpty {
+    // A send that the server refused since then is repeated after a back-off, as for any failure.
+    if findings.isEmpty, !state.records.isEmpty || !state.zones.isEmpty,
+      run.engine.status.lastFailure == lastFailure
+    {
       findings.report("I17", "\(device.name): a change waits though the link is back")
     }
     try settle(limits)
