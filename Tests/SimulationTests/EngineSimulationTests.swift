@@ -31,6 +31,8 @@ struct EngineSimulationTests {
   /// - 3137 and 3315: a zone added while its request was out was taken for newer than the next one.
   /// - 1554 and 2895: a server's `partialFailure` to the request for the list of zones was not sent
   ///   again, or without a pause.
+  /// - 5079: a send that the server refused after the network came back was to be repeated sooner
+  ///   than its back-off.
   /// - 141 and 1039: a question for more zones than the server takes was repeated for ever.
   ///
   /// Proves PB-10, PB-12.
@@ -38,7 +40,7 @@ struct EngineSimulationTests {
     "Seeds that once found a fault find none",
     arguments: [
       UInt64(1284), 1817, 1820, 2099, 3137, 3227, 3315, 16229, 21025,
-      141, 1039, 1554, 2895,
+      141, 1039, 1554, 2895, 5079,
     ])
   func fixedEngineSeedsStayFixed(seed: UInt64) throws {
     let report = try EngineSimulation().run(seed: seed)
