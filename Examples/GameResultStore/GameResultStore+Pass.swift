@@ -31,12 +31,12 @@ extension GameResultStore {
       failure = sent ?? failure
     }
     if failure == nil, wants.contains(.fetch) { failure = await subscribe() }
-    endPass(failure, wants)
-    for waiter in waiters { waiter.resume() }
+    let end = endPass(failure, wants)
+    for waiter in waiters { waiter.resume(returning: end) }
   }
 
   private func beginPass() -> (
-    wants: Wants, waiters: [CheckedContinuation<Void, any Error>]
+    wants: Wants, waiters: [CheckedContinuation<SyncState, any Error>]
   )? {
     state.withLock { state in
       guard state.bell != nil, !state.wants.isEmpty else { return nil }
@@ -56,7 +56,7 @@ extension GameResultStore {
     }
   }
 
-  private func endPass(_ failure: PassFailure?, _ wants: Wants) {
+  private func endPass(_ failure: PassFailure?, _ wants: Wants) -> SyncState {
     state.withLock { state in
       follow(&state)
       state.isPassing = false
@@ -77,6 +77,7 @@ extension GameResultStore {
         state.pollTimer = timer(Self.pollInterval, [.fetch, .fresh])
       }
       state.tell()
+      return state.syncState
     }
   }
 

@@ -51,7 +51,8 @@ extension GameResultStore {
     loop?.cancel()
     await store.cancelOperations()
     await loop?.value
-    for waiter in waiters { waiter.resume() }
+    let end = state.withLock(\.syncState)
+    for waiter in waiters { waiter.resume(returning: end) }
     // The next start repeats what can't be stored.
     try? await store.shutDown()
   }
@@ -62,7 +63,7 @@ extension GameResultStore {
   /// - Throws: ``StoreError/notStarted`` before ``start()`` or after ``stop()``.
   @discardableResult
   public func syncNow() async throws -> SyncState {
-    try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
+    try await withCheckedThrowingContinuation { done in
       let isStarted = state.withLock { state in
         guard state.bell != nil else { return false }
         state.waiters.append(done)
@@ -72,7 +73,6 @@ extension GameResultStore {
       }
       if !isStarted { done.resume(throwing: StoreError.notStarted) }
     }
-    return state.withLock { $0.syncState }
   }
 
   /// Takes a group from the upload queue.

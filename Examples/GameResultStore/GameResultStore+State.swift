@@ -46,7 +46,7 @@ extension GameResultStore {
     var retryTimer: Task<Void, Never>?
     var pollTimer: Task<Void, Never>?
     var wants: Wants = []
-    var waiters: [CheckedContinuation<Void, any Error>] = []
+    var waiters: [CheckedContinuation<SyncState, any Error>] = []
     var isPassing = false
     /// Whether no fetch is needed before the next send.
     var hasFetched = false

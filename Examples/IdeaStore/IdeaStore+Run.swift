@@ -58,12 +58,16 @@ extension IdeaStore {
       note(.byHand, startsLoop: false, &state)
     }
     // In the task of the caller, unless the loop comes first.
-    await passInTurn()
-    return status
+    return await passInTurn()
   }
 
-  private func passInTurn() async {
-    await operations.run { await pass() }
+  /// - Returns: where sync stands before another pass can begin.
+  @discardableResult
+  private func passInTurn() async -> IdeaSyncStatus {
+    await operations.run {
+      await pass()
+      return status
+    }
   }
 
   /// Something happened that is a reason to sync: what waits is tried again with a fresh plan.

@@ -11,8 +11,9 @@ enum BuiltTool {
     /// The exit code, or the signal with a minus sign.
     var code: CInt
 
-    /// The output as JSON.
+    /// The output of a run that succeeded, as JSON.
     func json() throws -> [String: Any] {
+      try #require(code == 0, "exit code \(code): \(errors)")
       let object = try JSONSerialization.jsonObject(with: Data(output.utf8))
       return try #require(object as? [String: Any], "\(output)")
     }

@@ -12,6 +12,22 @@ import Testing
 struct GameResultSyncTests {
   let server = LoopbackServer()
 
+  @Test("G: A sync by hand reports how it ended, also when the next one has begun")
+  func syncByHandReportsItsOwnEnd() async throws {
+    let phone = try ResultDevice(server, "phone", account: "ada", folder: ResultFolder())
+    try phone.store.start()
+    let restless = Task {
+      while !Task.isCancelled {
+        phone.store.receivedPush(subscriptionID: GameResultStore.subscriptionID)
+        await Task.yield()
+      }
+    }
+    for _ in 0..<200 { #expect(try await phone.store.syncNow() != .syncing) }
+    restless.cancel()
+    await restless.value
+    await phone.store.stop()
+  }
+
   @Test("G: A silent push on user-data-zone-changes delivers a result to the other device")
   func silentPushDeliversResult() async throws {
     let folders = [ResultFolder(), ResultFolder()]

@@ -34,6 +34,22 @@ struct IdeaSyncTests {
     await tablet.store.stop()
   }
 
+  @Test("I: A sync by hand reports how it ended, also when the next one has begun")
+  func syncByHandReportsItsOwnEnd() async throws {
+    let phone = try IdeaDevice(server, "phone")
+    try await phone.begin()
+    let restless = Task {
+      while !Task.isCancelled {
+        phone.store.trigger(.scheduled)
+        await Task.yield()
+      }
+    }
+    for _ in 0..<200 { #expect(try await phone.store.syncNow().phase == .synced) }
+    restless.cancel()
+    await restless.value
+    await phone.store.stop()
+  }
+
   @Test("I: The record has every field of the design, in the default zone, to the millisecond")
   func ideaRecordHasAllFields() async throws {
     let wall = SetClock(SetClock.noon + 0.123_456)

@@ -24,7 +24,8 @@ struct ResultsApp: StoreApp {
 
   func sync() async throws -> SyncReport {
     switch try await store.syncNow() {
-    case .synced, .syncing:
+    case .syncing: throw place.failure("the account changed meanwhile; run the command again")
+    case .synced:
       return SyncReport(
         status("synced").document,
         "results: \(count(store.results.count, "result")), \(store.status.waiting) waiting")
