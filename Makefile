@@ -26,7 +26,7 @@ CLUSTER_VERIFY = $(SWIFT) run -c release --traits PostgreSQL --scratch-path .bui
 .PHONY: help demo test cluster-test cluster-bench cluster-soak cluster-differential cluster-planted libpq \
   check bench bench-scale bench-build simulate simulate-release simulate-stores planted mutants \
   mutants-release soak siege differential crash fuzz fuzz-release fuzz-planted fuzz-tool \
-  apple-check by-url docs thread-sanitizer address-sanitizer leaks-sanitizer sqlite format
+  release-check apple-check by-url docs thread-sanitizer address-sanitizer leaks-sanitizer sqlite format
 
 help:
 	@echo 'make demo       run the example stores on two devices and two accounts'
@@ -53,6 +53,7 @@ help:
 	@echo 'make cluster-differential  compare with a server on PostgreSQL, too (CLUSTER_TAPES=n)'
 	@echo 'make cluster-planted  faults of the storage in PostgreSQL, which the soak must find'
 	@echo 'make crash      power cuts, failing calls, damaged files and killed processes'
+	@echo 'make release-check  all of these and the runs below; writes the whole table of Docs/Reliability.md'
 	@echo
 	@echo 'make fuzz       $(RUNS) random inputs for each reader of external bytes (RUNS=n)'
 	@echo 'make fuzz-release  the same with 10,000,000 inputs for each reader'
@@ -196,6 +197,28 @@ fuzz-tool: sqlite
 	  -Xswiftc -enable-testing -Xswiftc -parse-as-library -Xswiftc -use-ld=lld \
 	  -Xlinker -z -Xlinker nostart-stop-gc
 	SWIFT="$(SWIFT)" .ci/fuzz-link $(FUZZ_BUILD)/release
+
+# Each run is recorded in a new table, also when an earlier one has failed. The working tree must have no
+# changes, so that the commit in the table is the one that was measured.
+RELEASE_RUNS = simulate-release simulate simulate-stores crash differential soak siege planted \
+  mutants-release
+RELEASE_CLUSTER_RUNS = cluster-differential cluster-soak cluster-planted
+RELEASE_PROGRAMS = fuzz-release fuzz-planted thread-sanitizer address-sanitizer leaks-sanitizer
+
+release-check: RECORD = 1
+release-check: SEEDS = 100000
+release-check: sqlite libpq
+	@test -z "$$(git status --porcelain --untracked-files=no)" \
+	  || { echo 'error: commit the changes first' >&2; exit 1; }
+	$(SWIFT) build -c release --product $(VERIFY)
+	@rm -f Docs/Reliability.json; status=0; \
+	verify="$$($(SWIFT) build -c release --show-bin-path)/$(VERIFY)"; \
+	for run in $(RELEASE_RUNS) $(RELEASE_CLUSTER_RUNS); do \
+	  $(MAKE) $$run RECORD=1 SEEDS=$(SEEDS) || status=1; \
+	done; \
+	for run in $(RELEASE_PROGRAMS); do \
+	  MAKEFLAGS=--no-print-directory "$$verify" program make $$run $(WRITE) || status=1; \
+	done; exit $$status
 
 format:
 	$(SWIFT) format --in-place --recursive Package.swift Sources Tests Examples

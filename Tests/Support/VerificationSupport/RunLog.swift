@@ -9,6 +9,8 @@ package struct RunLog: Codable, Sendable {
     var command: String
     var figures: [String]
     var holds: Bool
+    /// How long it took, in seconds; `nil` where that was not recorded.
+    var seconds: Int?
     var run: RunRecord
   }
 
@@ -16,11 +18,14 @@ package struct RunLog: Codable, Sendable {
 
   /// Adds the figures of this process to the log at `url`, in place of an earlier run of the same
   /// command, and writes the table of the page with the same name and the extension `md`.
-  package static func add(_ command: String, holds: Bool, to url: URL) throws {
+  package static func add(
+    _ command: String, holds: Bool, took duration: Duration, to url: URL
+  ) throws {
     let old = try? JSONDecoder().decode(RunLog.self, from: Data(contentsOf: url))
     var log = old ?? RunLog(entries: [])
     let entry = Entry(
-      command: command, figures: figures.withLock { $0 }, holds: holds, run: .current)
+      command: command, figures: figures.withLock { $0 }, holds: holds,
+      seconds: Int(duration.components.seconds), run: .current)
     if let index = log.entries.firstIndex(where: { $0.command == command }) {
       log.entries[index] = entry
     } else {
@@ -31,13 +36,14 @@ package struct RunLog: Codable, Sendable {
   }
 
   private var table: [String] {
-    ["| run | figures | date, commit, machine |", "|---|---|---|"]
+    ["| run | figures | duration | date, commit, machine |", "|---|---|---|---|"]
       + entries.map { entry in
         let verdict = entry.holds ? "" : "**violations found**; "
         let run = entry.run
         // A line break ends a row of a table.
         let figures = entry.figures.joined(separator: "; ").replacing("\n", with: "; ")
-        return "| `\(entry.command)` | \(verdict)\(figures) "
+        let seconds = entry.seconds.map { "\($0) s" } ?? ""
+        return "| `\(entry.command)` | \(verdict)\(figures) | \(seconds) "
           + "| \(run.date), \(run.commit), \(run.machine) |"
       }
   }
@@ -48,6 +54,9 @@ private let figures = Mutex<[String]>([])
 
 /// Prints a line with the figures of a run, which `--write` adds to a log.
 package func conclude(_ line: String) {
-  figures.withLock { $0.append(line) }
+  noteFigures(line)
   say(line)
 }
+
+/// Adds to the log of `--write` a line with figures that has already been printed.
+package func noteFigures(_ line: String) { figures.withLock { $0.append(line) } }

@@ -4,19 +4,24 @@ package import Foundation
 package struct RunRecord: Codable, Hashable, Sendable {
   /// The day in UTC, such as `2026-11-21`.
   package var date: String
-  /// The commit, with `-dirty` if files were changed.
+  /// The commit, with `-dirty` if files were changed other than those that hold figures.
   package var commit: String
   /// The number of cores and the operating system.
   package var machine: String
 
   /// The circumstances of this process, whose current folder is in the repository.
   package static var current: RunRecord {
-    let git = try? Process.output(of: ["git", "describe", "--always", "--dirty"])
-    let commit = git?.trimmingCharacters(in: .newlines) ?? ""
+    func git(_ words: String...) -> String? {
+      (try? Process.output(of: ["git"] + words))?.trimmingCharacters(in: .newlines)
+    }
+    let changes = git(
+      "status", "--porcelain", "--untracked-files=no", "--", ":(top)",
+      ":(top,exclude)Docs/Reliability.*", ":(top,exclude)Docs/Performance")
+    let commit = git("rev-parse", "--short=8", "HEAD") ?? ""
     let information = ProcessInfo.processInfo
     return RunRecord(
       date: Date.now.formatted(.iso8601.year().month().day()),
-      commit: commit.isEmpty ? "unknown" : commit,
+      commit: commit.isEmpty ? "unknown" : commit + (changes == "" ? "" : "-dirty"),
       machine: "\(information.activeProcessorCount) cores, "
         + information.operatingSystemVersionString)
   }

@@ -15,7 +15,7 @@ import VerificationSupport
 struct Verify {
   private static let commands: [any VerificationCommand.Type] = [
     simulateCommand, storesCommand, differentialCommand, crashCommand,
-    soakCommand, siegeCommand, plantedCommand, mutantsCommand,
+    soakCommand, siegeCommand, plantedCommand, mutantsCommand, ProgramCommand.self,
   ]
 
   private static var usage: String {
@@ -53,10 +53,13 @@ struct Verify {
       if let status = try await command.runChild(rest) { exit(status) }
       var arguments = try Arguments(rest, knowing: command.options)
       if arguments.flag("help") { return say(command.usage) }
+      let start = ContinuousClock.now
       let holds = try await command.run(&arguments)
       if let log {
+        let title = command == ProgramCommand.self ? rest : words
         try RunLog.add(
-          words.joined(separator: " "), holds: holds, to: URL(fileURLWithPath: log))
+          title.joined(separator: " "), holds: holds, took: start.duration(to: .now),
+          to: URL(fileURLWithPath: log))
       }
       exit(holds ? 0 : 1)
     } catch let error as UsageError {
