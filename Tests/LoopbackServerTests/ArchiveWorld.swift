@@ -103,7 +103,7 @@ struct ArchiveWorld: Sendable {
     try await Self.send(
       call("h", .modifyRecords(ModifyRecords(save: [RecordSave(hidden)]))), from: phone)
     for name in ["d1", "d2", "q1", "q2", "q3"] { try await Self.send(saving(name), from: phone) }
-    for content in [[1, 2, 3], Array(repeating: 7, count: 3000)] as [[UInt8]] {
+    for content in [[1, 2, 3], [], Array(repeating: 7, count: 3000)] as [[UInt8]] {
       let upload = UploadAsset(recordType: "T", key: "file", content: content)
       guard
         case .assetUploaded(let asset) = try await Self.send(
@@ -114,10 +114,11 @@ struct ArchiveWorld: Sendable {
         continue
       }
       checksum = asset.checksum
+      let name = content.isEmpty ? "empty" : "holder"
       let holder = Record(
-        id: RecordID(name: "holder", zone: zoneA), type: "T", fields: ["file": .asset(asset)])
+        id: RecordID(name: name, zone: zoneA), type: "T", fields: ["file": .asset(asset)])
       try await Self.send(
-        call("holder", .modifyRecords(ModifyRecords(save: [RecordSave(holder)]))), from: phone)
+        call(name, .modifyRecords(ModifyRecords(save: [RecordSave(holder)]))), from: phone)
     }
     repeated = call(
       "gone",

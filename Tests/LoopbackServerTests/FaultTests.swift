@@ -107,9 +107,15 @@ struct FaultTests {
     #expect(try world.names() == ["a", "b", "c"], "it is there before the answer")
     #expect(world.takeHeard() == ["tablet all"])
     #expect(world.controls.remainingFaultCount == 1, "all later ones are to be held")
+    world.controls.hold(in: RequestScope(device: "tablet"))
+    world.controls.fail(with: .zoneBusy, in: RequestScope(device: "phone"))
     world.controls.release(in: RequestScope(device: "phone"))
     #expect(await third == "ok")
+    #expect(world.controls.remainingFaultCount == 2, "only holds within the scope end")
+    #expect(await outcome(of: who, on: world.phone) == "zoneBusy")
     #expect(await outcome(of: who, on: world.phone) == "ok")
+    world.controls.release()
+    #expect(world.controls.remainingFaultCount == 0)
     world.close()
   }
 

@@ -64,6 +64,30 @@ struct SyncedStoreTests {
     #expect(resolutions == [isPhoneFirst ? .clientWon : .serverWon])
   }
 
+  @Test("An edit is kept against a deletion of another device, and the app is informed once")
+  func editIsKeptAgainstDeletion() async throws {
+    let (phone, desk) = (try NoteDevice(server, "phone"), try NoteDevice(server, "desk"))
+    for name in ["edited", "untouched"] { try phone.write(name, "base") }
+    try await phone.store.sync()
+    try await desk.store.sync()
+    for name in ["edited", "untouched"] { try desk.store.delete(Note(name, "")) }
+    try await desk.store.sync()
+    try phone.write("edited", "later", 2)
+    var changes = phone.store.changes.makeAsyncIterator()
+    try await phone.store.fetchChanges()
+    var shown: [String: SyncedStore.ItemChange] = [:]
+    for _ in 0..<2 {
+      let change = try #require(await changes.next())
+      shown[change.recordID.recordName] = change
+    }
+    #expect(shown["edited"]?.kind == .kept && shown["edited"]?.resolution == .clientWon)
+    #expect(shown["untouched"]?.kind == .removed && shown["untouched"]?.resolution == nil)
+    #expect(phone.store.status.activity.conflicts.map(\.resolution) == [.clientWon])
+    try await phone.store.sync()
+    try await desk.store.sync()
+    #expect(phone.texts == ["edited": "later"] && desk.texts == phone.texts)
+  }
+
   @Test("Per property, changes of different properties are both kept")
   func propertiesAreMergedAlone() async throws {
     let policy = MergePolicy<Note>.perProperty(otherwise: Note.later)
@@ -80,6 +104,30 @@ struct SyncedStoreTests {
     let expected = Note("a", "text of the phone", title: "title of the desk", modified: 1)
     #expect(phone.store.items() == [expected])
     #expect(desk.store.items() == [expected])
+  }
+
+  @Test("The version that was sent last is the base of a change made meanwhile")
+  func sentVersionIsTheBase() async throws {
+    let policy = MergePolicy<Note>.perProperty(otherwise: MergePolicy<Note>.serverWins)
+    let phone = try NoteDevice(server, "phone", merging: policy)
+    let desk = try NoteDevice(server, "desk", merging: policy)
+    try phone.store.save(Note("a", "first"))
+    try await phone.store.sync()
+    try phone.store.save(Note("a", "second"))
+    let scope = RequestScope(kind: .modifyRecords, device: "phone")
+    server.controls.hold(next: 1, at: .afterCommit, in: scope)
+    async let sent: Void = phone.store.sendChanges()
+    await server.controls.waitForHeldRequests(1, in: scope)
+    try phone.store.save(Note("a", "third"))
+    try await desk.store.sync()
+    try desk.store.save(Note("a", "second", title: "title of the desk"))
+    try await desk.store.sync()
+    server.controls.release(in: scope)
+    // The conflict is reported, and merged by the next sync.
+    try? await sent
+    for device in [phone, desk] { try await device.store.sync() }
+    let merged = [Note("a", "third", title: "title of the desk")]
+    #expect(phone.store.items() == merged && desk.store.items() == merged)
   }
 
   @Test("Another account sees nothing of the former one, on the disk neither")

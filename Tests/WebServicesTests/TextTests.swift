@@ -123,6 +123,28 @@ struct TextTests {
     #expect(quick > 500, "\(quick)")
   }
 
+  @Test("Text that ends too early is refused by direct reading, wherever it ends")
+  func cutTextIsRefused() throws {
+    var faults: [String] = []
+    try forEach(count: 14) { sampler, request, trip, name in
+      let body = trip.clientRequest.body?.bytes ?? []
+      for end in body.indices {
+        let text = Array(body[..<end])
+        let found = ServerRequest(
+          quickly: trip.path, text: text, notation: trip.notation, wantsToken: false)
+        if found != nil { faults.append("\(name): \(String(decoding: text, as: UTF8.self))") }
+      }
+      let answer = try trip.exchange.body([.success(sampler.reply(to: request))]).bytes
+      for end in answer.indices {
+        let text = Array(answer[..<end])
+        if trip.clientRequest.quickReply(to: text) != nil {
+          faults.append("\(name): \(String(decoding: text, as: UTF8.self))")
+        }
+      }
+    }
+    report(faults)
+  }
+
   @Test("Damaged text is refused, or has the same meaning, in both ways of reading")
   func damagedTextReadsSameBothWays() throws {
     var damage = JSONDamage(random: SeededGenerator(seed: 11))

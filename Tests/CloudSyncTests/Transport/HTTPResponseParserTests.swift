@@ -82,6 +82,8 @@ struct HTTPResponseParserTests {
       (ok + "transfer-encoding: gzip\r\n\r\n", false, .failure(.malformed)),
       (ok + " folded\r\n\r\n", false, .failure(.malformed)),
       (ok + ": nothing\r\n\r\n", false, .failure(.malformed)),
+      (ok + "a\u{7F}: x\r\n\r\n", false, .failure(.malformed)),
+      (ok + "a b: x\r\n\r\n", false, .failure(.malformed)),
       ("HTTP/2 200 OK\r\n\r\n", false, .failure(.malformed)),
       ("HTTP/1.1 20 OK\r\n\r\n", false, .failure(.malformed)),
       ("HTTP/1.1 101 Go\r\n\r\n", false, .failure(.malformed)),

@@ -214,6 +214,31 @@ struct ControlInspectionTests {
     }
   }
 
+  @Test("A request with an unknown member is refused and changes nothing")
+  func unknownMemberChangesNothing() async throws {
+    let world = ControlWorld()
+    try await world.prepare()
+    let pem =
+      "-----BEGIN PUBLIC KEY-----\\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEYP7UuiVanTHJYet0xjVtaMBJuJI7"
+      + "Yfps5mliLmDyn7Z5A/4QCLi8maQa6elWKLxk8vGyDC1+n1F3o8KU1EYimQ==\\n-----END PUBLIC KEY-----"
+    let add = #""publicKey":"\#(pem)","name":"job""#
+    let added = await world.answer(world.request("POST", "/cloudsync/1/keys", "{\(add)}"))
+    #expect(added.hasPrefix("200 "))
+    let keys = await world.answer(world.request("GET", "/cloudsync/1/keys"))
+    let id = try #require(keys.firstMatch(of: /"keyID":"([^"]+)"/)?.1)
+    let before = try world.server.exportArchive()
+    for (path, body) in [
+      ("keys", "{\(add.replacing("job", with: "other")),\"x\":1}"),
+      ("keys", #"{"remove":"\#(id)","x":1}"#), ("reset", #"{"x":1}"#), ("stop", #"{"x":1}"#),
+    ] {
+      #expect(
+        await world.answer(world.request("POST", "/cloudsync/1/" + path, body))
+          == #"400 {"reason":"the member 'x' is unknown"}"#)
+    }
+    #expect(try world.server.exportArchive() == before)
+    #expect(await world.answer(world.request("GET", "/cloudsync/1/keys")) == keys)
+  }
+
   @Test("Signing in creates the account and gives a token")
   func signInCreatesAccountAndToken() async throws {
     let world = ControlWorld()
