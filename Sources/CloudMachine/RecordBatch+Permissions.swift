@@ -25,8 +25,7 @@ extension RecordBatch {
 
   /// Whether the requester does not see the parent of a record, because it is the root of a share.
   func hidesParent(of stored: Record?) -> Bool {
-    guard access.isShared, let stored else { return false }
-    return access.roots.contains(stored.id)
+    stored.map { access.roots.contains($0.id) } ?? false
   }
 
   /// The error if the requester may not change or delete `stored`, a visible record that is not a

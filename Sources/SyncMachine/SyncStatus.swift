@@ -61,13 +61,13 @@ package struct SyncStatus: Hashable, Sendable {
   /// The progress of an operation.
   package struct Progress: Hashable, Sendable {
     /// Completed record changes: acknowledged by the server, or delivered to the app.
-    package var doneRecords = 0
+    package var doneRecords: Int
     /// Remaining record changes; `nil` if only the server knows their number.
     package var remainingRecords: Int?
     /// Completed zones.
-    package var doneZones = 0
+    package var doneZones: Int
     /// Remaining zones, as far as known.
-    package var remainingZones = 0
+    package var remainingZones: Int
   }
 
   /// The running operation.

@@ -6,6 +6,23 @@ import Testing
 
 @Suite("The form of items in a store's file")
 struct StoredColumnsTests {
+  @Test("Each setting that only a sync leaves behind tells that the items have an account")
+  func eachTraceOfSyncIsSeen() {
+    var table = ItemTable(
+      types: [], zone: NoteDevice.zone, accepting: { _ in true }, recreating: { _ in true })
+    let unused = table.settings
+    #expect(!table.mayHaveSynced)
+    let traces: [(inout StoreSettings) -> Void] = [
+      { $0.lastSync = Date(timeIntervalSince1970: 1) }, { $0.states = ["x"] },
+      { $0.zones = [StoreSettings.Zone(name: "Notes", owner: "_a")] },
+    ]
+    for trace in traces {
+      table.settings = unused
+      trace(&table.settings)
+      #expect(table.mayHaveSynced, "\(table.settings)")
+    }
+  }
+
   private struct Tag: SyncedItem, Identifiable {
     static let recordType: CKRecord.RecordType = "Tag"
     let id: String

@@ -166,6 +166,21 @@ struct SyncedStoreTests {
     #expect(phone.texts == [:])
   }
 
+  @Test("A request refused as not authenticated removes no items while the account is there")
+  func refusedRequestRemovesNoItems() async throws {
+    let phone = try NoteDevice(server, "phone")
+    try phone.write("a", "sent")
+    try await phone.store.sync()
+    try phone.write("b", "unsent")
+    server.controls.fail(with: .notAuthenticated, in: RequestScope(device: "phone"))
+    await #expect(throws: CKError.self) { try await phone.store.sync() }
+    #expect(phone.texts == ["a": "sent", "b": "unsent"])
+    try await phone.store.sync()
+    #expect(phone.texts == ["a": "sent", "b": "unsent"])
+    #expect(phone.store.status.unsentCount == 0)
+    #expect(phone.store.status.activity.wipes == 0)
+  }
+
   @Test("A zone that another device deleted takes the items with it, and is not uploaded again")
   func deletedZoneIsNotUploadedAgain() async throws {
     let (phone, desk) = (try NoteDevice(server, "phone"), try NoteDevice(server, "desk"))
