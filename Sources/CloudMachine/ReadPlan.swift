@@ -5,7 +5,7 @@ public import Records
 /// A plan is a hint: rows that it does not name may be read as well, and rows that it names may not
 /// be needed.
 public struct ReadPlan: Hashable, Sendable {
-  /// Records of one zone.
+  /// Records of one zone, to be read together.
   public struct ZoneRecords: Hashable, Sendable {
     /// The zone that contains the records.
     public var zone: ZoneID

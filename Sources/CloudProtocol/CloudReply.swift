@@ -108,7 +108,7 @@ public struct ZoneChangesPage: Hashable, Sendable, Codable {
   public var zone: ZoneID
   /// New and changed records.
   public var modified: [Record]
-  /// Deleted records.
+  /// The records deleted since the token of the request.
   public var deleted: [RecordDeletion]
   /// The token at the end of this page.
   public var token: ChangeToken

@@ -16,7 +16,7 @@ public struct ResolveShares: Hashable, Sendable, Codable {
 
 /// The metadata of a share, available before accepting it.
 public struct ShareMetadata: Hashable, Sendable, Codable {
-  /// The container of the share.
+  /// The identifier of the container that the share belongs to.
   public var container: String
   /// The share record, in the owner's zone.
   public var share: Record

@@ -172,7 +172,7 @@ public struct ModifyZones: Hashable, Sendable, Codable {
 
 /// Fetches records by ID.
 public struct FetchRecords: Hashable, Sendable, Codable {
-  /// The records.
+  /// The records to return, in the order of the results.
   public var ids: [RecordID]
   /// The fields to return.
   public var fields: FieldSelection
@@ -292,9 +292,9 @@ public struct RecordSave: Hashable, Sendable, Codable {
 
 /// Saves and deletes records.
 public struct ModifyRecords: Hashable, Sendable, Codable {
-  /// Records to save.
+  /// The records to create or change, each under its own save policy or that of the request.
   public var save: [RecordSave]
-  /// Records to delete.
+  /// The records to delete, whatever their version unless `deleteTags` names one.
   public var delete: [RecordID]
   /// The change tags that records to delete must have; other deletions are not checked.
   public var deleteTags: [RecordID: ChangeTag] = [:]

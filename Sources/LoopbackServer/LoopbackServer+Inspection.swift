@@ -2,9 +2,9 @@ import CloudMachine
 public import CloudProtocol
 public import Records
 
-/// An account on the server.
+/// An account on the server, with its user record and its storage quota.
 public struct ServerAccount: Hashable, Sendable {
-  /// The account name.
+  /// The name that a device signs in with, such as `alice`.
   public var name: String
   /// The user record name.
   public var user: UserID
@@ -14,7 +14,7 @@ public struct ServerAccount: Hashable, Sendable {
 
 /// A database with stored data.
 public struct ServerDatabase: Hashable, Sendable {
-  /// The container.
+  /// The identifier of the container, such as `iCloud.com.example.notes`.
   public var container: String
   /// The container's environment.
   public var environment: CloudEnvironment

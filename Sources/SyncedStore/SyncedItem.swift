@@ -46,7 +46,7 @@ extension SyncedItem where Self: Identifiable, ID == UUID {
 }
 
 extension SyncedItem where Self: Identifiable, ID == String {
-  /// The item's ID.
+  /// The item's `id`, which must be unique among the items of a zone.
   public var recordName: String { id }
 }
 

@@ -15,7 +15,7 @@ extension SyncedStore {
       case equal
     }
 
-    /// A conflict.
+    /// An item that was changed on this device and on the server since both last agreed.
     public struct Conflict: Hashable, Sendable, Codable {
       /// The record's name.
       public var name: String
@@ -106,7 +106,7 @@ extension SyncedStore {
 
   /// A change of an item that did not come from the app.
   public struct ItemChange: Hashable, Sendable {
-    /// The kind of a change.
+    /// What happened to the item that the app shows.
     public enum Kind: Hashable, Sendable {
       /// The item is new or has another value.
       case saved

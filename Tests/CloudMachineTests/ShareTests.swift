@@ -293,6 +293,8 @@ struct ShareTests {
       #expect(try world.say(request, as: world.stranger, in: scope) == "+\(url) ok", "\(scope)")
     }
     #expect(try metadata(nil, as: world.stranger).acceptance == .accepted)
+    let row = try world.storage.record(id("S"), in: world.database)
+    #expect(row?.device == world.stranger.device, "it is not notified of its own change")
     let own = try metadata(.all, as: world.laptop)
     #expect(own.role == .owner && own.rootID == id("r") && own.root?.parent == id("top"))
     #expect(own.permission == .readWrite && own.acceptance == .accepted)

@@ -169,6 +169,9 @@ enum PredicateQueryCases {
       PredicateCase("%f >= distanceToLocation:fromLocation:(%@, place)", 2500.0, F.place(20)) {
         abs($0.number - 20) <= 2
       },
+      PredicateCase("distanceToLocation:fromLocation:(place, %@) <= 0", F.place(20)) {
+        $0.number == 20
+      },
       PredicateCase("self CONTAINS 'fox'") {
         ["The quick brown fox", "Crème brûlée for the fox", "FOX and dog"].contains($0.text("note"))
       },

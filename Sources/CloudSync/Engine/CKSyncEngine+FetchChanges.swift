@@ -1,5 +1,5 @@
 extension CKSyncEngine {
-  /// The options of a fetch.
+  /// Which zones a fetch covers, and which of them come first.
   public struct FetchChangesOptions: Sendable, CustomStringConvertible {
     /// The zones to fetch.
     public enum Scope: Sendable, Equatable, CustomStringConvertible {
@@ -54,12 +54,12 @@ extension CKSyncEngine {
     }
   }
 
-  /// The context of a fetch.
+  /// Why a fetch began and what it covers, for the delegate.
   public struct FetchChangesContext: Sendable, CustomStringConvertible {
-    /// The reason for the fetch.
+    /// Whether the engine scheduled the fetch or the app asked for it.
     public let reason: CKSyncEngine.SyncReason
 
-    /// The options of the fetch.
+    /// What the app asked for; everything when the engine scheduled the fetch.
     public let options: CKSyncEngine.FetchChangesOptions
 
     /// Creates a context.

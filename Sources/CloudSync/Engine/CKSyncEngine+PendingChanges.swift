@@ -17,7 +17,7 @@ extension CKSyncEngine {
     }
   }
 
-  /// A pending change of a zone.
+  /// A zone that the engine is going to save or delete on the server.
   public enum PendingDatabaseChange: Sendable, Hashable, CustomStringConvertible {
     /// The zone is saved.
     case saveZone(CKRecordZone)

@@ -1,7 +1,7 @@
 extension CKSyncEngine {
-  /// The options of a send.
+  /// Which pending changes a send covers.
   public struct SendChangesOptions: Sendable, CustomStringConvertible {
-    /// The changes to send.
+    /// A set of pending changes, by zone or by record.
     public enum Scope: Sendable, Equatable, CustomStringConvertible {
       /// All changes.
       case all
@@ -40,7 +40,7 @@ extension CKSyncEngine {
       }
     }
 
-    /// The changes to send.
+    /// The pending changes that are sent; the others stay pending.
     public var scope: CKSyncEngine.SendChangesOptions.Scope
 
     /// The operation group of the requests.
@@ -59,9 +59,9 @@ extension CKSyncEngine {
     public var description: String { "SendChangesOptions(scope: \(scope))" }
   }
 
-  /// The context of a send.
+  /// Why a send began and what it covers, for the delegate.
   public struct SendChangesContext: Sendable, CustomStringConvertible {
-    /// The reason for the send.
+    /// Whether the engine scheduled the send or the app asked for it.
     public let reason: CKSyncEngine.SyncReason
 
     /// The options of the send; the delegate must supply only changes in the scope.

@@ -42,7 +42,7 @@ extension CKError {
   public static var resultsTruncated: CKError.Code { .resultsTruncated }
   /// The record was changed on the server since the client fetched it.
   public static var serverRecordChanged: CKError.Code { .serverRecordChanged }
-  /// The server rejected the request.
+  /// The server rejected the request as a whole; repeating it does not help.
   public static var serverRejectedRequest: CKError.Code { .serverRejectedRequest }
   /// An asset's file is missing.
   public static var assetFileNotFound: CKError.Code { .assetFileNotFound }

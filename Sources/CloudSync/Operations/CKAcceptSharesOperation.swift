@@ -4,7 +4,7 @@ import Foundation
 ///
 /// Unchecked for the reason `CKOperation` gives: set before the start, read on a serial queue.
 open class CKAcceptSharesOperation: CKOperation, @unchecked Sendable {
-  /// The shares to accept.
+  /// The shares to accept, as `CKFetchShareMetadataOperation` returned them.
   public final var shareMetadatas: [CKShare.Metadata]?
 
   /// Called for each share.

@@ -48,7 +48,7 @@ extension PredicateTree {
     case .near:
       self = .comparison(
         PredicateComparison(
-          .function(PredicateFunction.distance, [key, value]), .lessThan,
+          .function(PredicateFunction.distance, [key, value]), .lessThanOrEquals,
           .value(.double(filter.distance ?? 0))))
     case .containsAllTokens:
       self =

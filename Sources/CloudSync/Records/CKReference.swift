@@ -30,7 +30,7 @@ public final class CKReference: NSObject, NSSecureCoding, NSCopying, Sendable,
     self.init(recordID: record.recordID, action: action)
   }
 
-  /// The ID of the target.
+  /// The ID of the record that is referred to, which need not exist.
   public var recordID: CKRecord.ID { CKRecordID(value.target) }
 
   /// The effect of the target's deletion on the referring record.

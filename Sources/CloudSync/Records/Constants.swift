@@ -1,19 +1,19 @@
-/// The owner name of the current user.
+/// The owner name that stands for the signed-in account in the ID of a zone.
 public let CKCurrentUserDefaultName = "__defaultOwner__"
 
 /// The older name of `CKCurrentUserDefaultName`.
 @available(*, deprecated, renamed: "CKCurrentUserDefaultName")
 public let CKOwnerDefaultName = CKCurrentUserDefaultName
 
-/// The record name of a zone-wide share.
+/// The name of the record of a share that shares a whole zone.
 public let CKRecordNameZoneWideShare = "cloudkit.zoneshare"
 
 extension CKRecord {
   /// The record types that the system uses itself.
   public enum SystemType {
-    /// The type of user records.
+    /// The type of the record that each account has in the public database.
     public static let userRecord: CKRecord.RecordType = "Users"
-    /// The type of share records.
+    /// The type of the record of a share; apps create ``CKShare`` instead.
     public static let share: CKRecord.RecordType = "cloudkit.share"
   }
 

@@ -26,7 +26,7 @@ public struct CKSharingParticipantPermissionOption: OptionSet, Hashable, Sendabl
   /// Wraps the bits.
   public init(rawValue: UInt) { self.rawValue = rawValue }
 
-  /// To read.
+  /// Participants may see the share and not change it.
   public static let readOnly = CKSharingParticipantPermissionOption(rawValue: 1)
   /// To read and change.
   public static let readWrite = CKSharingParticipantPermissionOption(rawValue: 2)
@@ -42,7 +42,7 @@ public struct CKSharingParticipantPermissionOption: OptionSet, Hashable, Sendabl
 public final class CKAllowedSharingOptions: NSObject, NSSecureCoding, NSCopying {
   /// The permissions that participants can receive.
   public var allowedParticipantPermissionOptions: CKSharingParticipantPermissionOption
-  /// The allowed access options.
+  /// Whether the owner may invite single users, share with everyone who has the URL, or both.
   public var allowedParticipantAccessOptions: CKSharingParticipantAccessOption
   /// Whether participants may invite others.
   public var allowsParticipantsToInviteOthers = true

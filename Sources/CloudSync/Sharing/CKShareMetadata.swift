@@ -10,7 +10,7 @@ public final class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, Sendabl
   /// Wraps metadata.
   package init(_ value: ShareMetadata) { self.value = value }
 
-  /// The identifier of the share's container.
+  /// The identifier of the container to accept the share in, such as `iCloud.com.example.notes`.
   public var containerIdentifier: String { value.container }
 
   /// The share; each access creates an object.

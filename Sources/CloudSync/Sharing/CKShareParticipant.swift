@@ -9,11 +9,11 @@ import Synchronization
 public final class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, Sendable {
   /// The ID of a participant, unique in its share.
   public typealias ID = String
-  /// The acceptance status of the participant.
+  /// Whether a participant has accepted, as CloudKit nests the name.
   public typealias AcceptanceStatus = CKShareParticipantAcceptanceStatus
-  /// The permission of a participant.
+  /// What a participant may do, as CloudKit nests the name.
   public typealias Permission = CKShareParticipantPermission
-  /// The role of a participant.
+  /// How a participant came to the share, as CloudKit nests the name.
   public typealias Role = CKShareParticipantRole
   /// The older form of a participant's role.
   public typealias ParticipantType = CKShareParticipantType
@@ -26,7 +26,7 @@ public final class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, Send
   /// The participant as a value.
   package var value: ShareParticipant { state.withLock { $0 } }
 
-  /// The identity of the participant.
+  /// The participant's user record and name, as far as the server discloses them.
   public var userIdentity: CKUserIdentity { CKUserIdentity(value.identity) }
 
   /// The role of the participant; a private user unless set.
@@ -47,7 +47,7 @@ public final class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, Send
     set { state.withLock { $0.permission = newValue.value } }
   }
 
-  /// The acceptance status of the participant.
+  /// Whether the participant has accepted the invitation; only the server changes it.
   public var acceptanceStatus: CKShare.ParticipantAcceptanceStatus {
     CKShareParticipantAcceptanceStatus(value.acceptance)
   }

@@ -45,7 +45,7 @@ public final class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable
     self.init(zoneID: zoneID, subscriptionID: UUID().uuidString)
   }
 
-  /// The zone of the subscription.
+  /// The zone whose changes cause pushes.
   public var zoneID: CKRecordZone.ID {
     guard case .zone(let zone, _) = value.kind else { return .default }
     return CKRecordZoneID(zone)

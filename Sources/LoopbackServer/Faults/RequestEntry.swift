@@ -59,7 +59,7 @@ public enum RequestKind: String, Hashable, Sendable, CaseIterable {
 
 /// One request that reached the server.
 public struct RequestEntry: Hashable, Sendable {
-  /// The outcome of a request.
+  /// How a request ended, as the client learned it.
   public enum Outcome: Hashable, Sendable {
     /// The request is still open.
     case pending
@@ -101,13 +101,13 @@ public struct RequestEntry: Hashable, Sendable {
 public struct RequestScope: Hashable, Sendable {
   /// The sending device.
   public var device: String?
-  /// The kind of request.
+  /// The kind of the requests within the scope; `nil` for all kinds.
   public var kind: RequestKind?
 
   /// Every request.
   public static let all = RequestScope()
 
-  /// The requests of `kind` from `device`.
+  /// Creates a scope of the requests of `kind` from `device`; `nil` places no limit.
   public init(kind: RequestKind? = nil, device: String? = nil) {
     self.kind = kind
     self.device = device

@@ -1,9 +1,9 @@
 public import CloudProtocol
 public import Records
 
-/// An event on a server.
+/// Something that the server did, numbered in the order in which it happened.
 public struct ServerEvent: Hashable, Sendable {
-  /// The content of the event.
+  /// What the server did.
   public enum Content: Hashable, Sendable {
     /// A request ended with a response or an error.
     case request(RequestEntry)
