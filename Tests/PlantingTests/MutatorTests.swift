@@ -76,6 +76,16 @@ struct MutatorTests {
   }
 
   @Test(
+    "Assignments are swapped only where their order matters",
+    arguments: [
+      ("a.x = 1\n  a.y = b.z", 0), ("x = 1\n  y = x", 1), ("a.x = 1\n  a.x = 2", 1),
+      ("a.x = 1\n  f(a)", 1), ("a.x = f()\n  a.y = 1", 1),
+    ])
+  func independentAssignmentsAreNotSwapped(statements: String, count: Int) {
+    #expect(mutants("func f() {\n  \(statements)\n}", .statementsSwapped).count == count)
+  }
+
+  @Test(
     "What is no statement, or has a value, is not left out",
     arguments: [
       "struct A {\n  case b\n}", "var a: Int {\n  b.c\n}", "init() {\n  a = b\n}",

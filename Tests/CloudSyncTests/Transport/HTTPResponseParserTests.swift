@@ -85,6 +85,7 @@ struct HTTPResponseParserTests {
       (ok + "a\u{7F}: x\r\n\r\n", false, .failure(.malformed)),
       (ok + "a b: x\r\n\r\n", false, .failure(.malformed)),
       ("HTTP/2 200 OK\r\n\r\n", false, .failure(.malformed)),
+      ("HTTP/1.1\t200 OK\r\n\r\n", false, .failure(.malformed)),
       ("HTTP/1.1 20 OK\r\n\r\n", false, .failure(.malformed)),
       ("HTTP/1.1 101 Go\r\n\r\n", false, .failure(.malformed)),
       ("SSH-2.0-x\r\n", false, .failure(.malformed)),

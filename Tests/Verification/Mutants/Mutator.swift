@@ -310,6 +310,25 @@ struct Mutator {
     tokens[second.lowerBound].line <= tokens[first.upperBound].line + 1
       && Self.ends.isDisjoint(
         with: [tokens[first.lowerBound].text, tokens[second.lowerBound].text])
+      && !areIndependent(first, second)
+  }
+
+  /// Whether both statements assign plain values to different properties, so that their order means
+  /// nothing.
+  private func areIndependent(_ first: ClosedRange<Int>, _ second: ClosedRange<Int>) -> Bool {
+    func assignment(_ statement: ClosedRange<Int>) -> (target: String, value: [String])? {
+      let tokens = tokens[statement]
+      guard let sign = tokens.firstIndex(where: { $0.text == "=" }),
+        !tokens.contains(where: { $0.kind == .opening })
+      else { return nil }
+      return (
+        tokens[..<sign].map(\.text).joined(), tokens[sign...].map(\.text)
+      )
+    }
+    guard let one = assignment(first), let other = assignment(second) else { return false }
+    let names = [one.target, other.target].compactMap { $0.split(separator: ".").last }
+    return one.target != other.target
+      && !(one.value + other.value).contains { names.contains($0[...]) }
   }
 
   private mutating func swap(_ first: ClosedRange<Int>, _ second: ClosedRange<Int>) {
