@@ -42,6 +42,31 @@ struct SendRuleTests {
     #expect(story.told().last == "done")
   }
 
+  @Test("The fetch token of a zone is dropped when the engine's deletion of it succeeds, only then")
+  func tokenOfDeletedZoneIsDropped() {
+    for error in [nil, CloudError(.permissionFailure, "")] {
+      var state = SyncState()
+      state.user = Story.user
+      state.subscription = SyncMachine.ownSubscription
+      state.zoneTokens = [Story.zone: .at(5), SendRuleTests.second: .at(6)]
+      var story = Story(state: state)
+      story.machine.start(now: story.now)
+      story.run()
+      story.answer(.success(.currentUser(Story.user)))
+      story.machine.add([PendingChange(.delete, Story.zone)], now: story.now)
+      story.send()
+      story.answer(
+        .success(
+          .zonesModified(
+            saved: [],
+            deleted: [ItemResult(id: Story.zone, error.map { .failure($0) } ?? .success(Done()))])))
+      let after = story.machine.state
+      #expect(after.zoneTokens[Story.zone] == (error == nil ? nil : .at(5)))
+      #expect(after.expiredZones == (error == nil ? [Story.zone] : []))
+      #expect(after.zoneTokens[SendRuleTests.second] == .at(6))
+    }
+  }
+
   /// Proves CE-24.
   @Test("A partly failed batch ends the send, and unsent changes stay pending")
   func partlyFailedBatchEndsSend() {
