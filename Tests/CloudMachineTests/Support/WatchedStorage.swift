@@ -16,6 +16,10 @@ final class WatchedStorage: CloudStorage {
   /// The call that fails, counted from 1; 0 for none.
   var failingCall = 0
   private var hasCommitted = false
+  /// What the server announced to read; `nil` while that is of no interest.
+  private var plans: [ReadPlan]?
+  /// The reads that no plan announced.
+  private(set) var misses: [String] = []
 
   init(_ base: MemoryStorage) { self.base = base }
 
@@ -29,6 +33,17 @@ final class WatchedStorage: CloudStorage {
   func transaction<Value>(_ body: () throws -> Value) throws -> Value {
     hasCommitted = false
     return try base.transaction(body)
+  }
+
+  /// Compares all further reads with the plans of the server.
+  func comparePlans() { plans = [] }
+
+  func foresee(_ plan: () -> ReadPlan) throws {
+    if plans != nil { plans?.append(plan()) }
+  }
+
+  private func expect(_ read: @autoclosure () -> String, _ isNamed: (ReadPlan) -> Bool) {
+    if plans?.contains(where: isNamed) == false { misses.append(read()) }
   }
 
   private func count() throws {
@@ -52,8 +67,14 @@ final class WatchedStorage: CloudStorage {
 
   func identity() throws -> UInt64 { try base.identity() }
   func secret() throws -> StorageSecret { try base.secret() }
-  func account(named name: String) throws -> AccountRow? { try read(base.account(named: name)) }
-  func account(_ user: UserID) throws -> AccountRow? { try read(base.account(user)) }
+  func account(named name: String) throws -> AccountRow? {
+    expect("account \(name)") { $0.accounts.contains(name) }
+    return try read(base.account(named: name))
+  }
+  func account(_ user: UserID) throws -> AccountRow? {
+    expect("account \(user)") { $0.users.contains(user) }
+    return try read(base.account(user))
+  }
   func accounts() throws -> [AccountRow] { try read(base.accounts()) }
   func databaseNames() throws -> [DatabaseID] { try read(base.databaseNames()) }
   func zoneNames(in database: DatabaseID) throws -> [ZoneID] {
@@ -70,37 +91,61 @@ final class WatchedStorage: CloudStorage {
   func assetChecksums() throws -> [String] { try read(base.assetChecksums()) }
   func receiptKeys() throws -> [ReceiptKey] { try read(base.receiptKeys()) }
   func databases() throws -> [DatabaseRow] { try read(base.databases()) }
-  func database(_ id: DatabaseID) throws -> DatabaseRow? { try read(base.database(id)) }
+  func database(_ id: DatabaseID) throws -> DatabaseRow? {
+    expect("database \(id)") { $0.databases.contains(id) }
+    return try read(base.database(id))
+  }
   func zone(_ zone: ZoneID, in database: DatabaseID) throws -> ZoneRow? {
-    try read(base.zone(zone, in: database))
+    expect("zone \(zone)") { $0.zones[database]?.contains(zone) == true }
+    return try read(base.zone(zone, in: database))
   }
   func zones(in database: DatabaseID) throws -> [ZoneRow] { try read(base.zones(in: database)) }
   func zoneChanges(
     in database: DatabaseID, after sequence: UInt64, limit: Int
   ) throws -> [ZoneRow] {
-    try read(base.zoneChanges(in: database, after: sequence, limit: limit))
+    expect("zones after \(sequence), \(limit)") {
+      $0.page == ReadPlan.Page(zone: nil, database: database, after: sequence, limit: limit)
+    }
+    return try read(base.zoneChanges(in: database, after: sequence, limit: limit))
   }
   func record(_ id: RecordID, in database: DatabaseID) throws -> RecordRow? {
-    try read(base.record(id, in: database))
+    expect("record \(id)") { plan in
+      (plan.records + plan.newRecords).contains { records in
+        records.zone == id.zone && records.database == database && records.names.contains(id.name)
+      }
+    }
+    return try read(base.record(id, in: database))
   }
   func recordChanges(
     of zone: ZoneID, in database: DatabaseID, after sequence: UInt64, limit: Int
   ) throws -> [RecordRow] {
-    try read(base.recordChanges(of: zone, in: database, after: sequence, limit: limit))
+    expect("records after \(sequence), \(limit)") {
+      $0.page == ReadPlan.Page(zone: zone, database: database, after: sequence, limit: limit)
+    }
+    return try read(base.recordChanges(of: zone, in: database, after: sequence, limit: limit))
   }
   func links(to target: RecordID, in database: DatabaseID) throws -> [RecordLink] {
-    try read(base.links(to: target, in: database))
+    expect("links to \(target)") { plan in
+      plan.links.contains { $0.zone == target.zone && $0.names.contains(target.name) }
+    }
+    return try read(base.links(to: target, in: database))
   }
   func subscription(_ id: SubscriptionID, in database: DatabaseID) throws -> Subscription? {
-    try read(base.subscription(id, in: database))
+    expect("subscription \(id)") { $0.subscriptions.contains(database) }
+    return try read(base.subscription(id, in: database))
   }
   func subscriptions(in database: DatabaseID) throws -> [Subscription] {
-    try read(base.subscriptions(in: database))
+    expect("subscriptions") { $0.subscriptions.contains(database) }
+    return try read(base.subscriptions(in: database))
   }
   func subscriptionHomes(of database: DatabaseID) throws -> [DatabaseID] {
-    try read(base.subscriptionHomes(of: database))
+    expect("homes of subscriptions") { $0.subscriptionHomes == database }
+    return try read(base.subscriptionHomes(of: database))
   }
-  func recordType(_ id: RecordTypeID) throws -> RecordTypeRow? { try read(base.recordType(id)) }
+  func recordType(_ id: RecordTypeID) throws -> RecordTypeRow? {
+    expect("type \(id)") { $0.recordTypes.contains(id) }
+    return try read(base.recordType(id))
+  }
   func recordTypes(
     of container: String, in environment: CloudEnvironment
   ) throws -> [RecordTypeRow] { try read(base.recordTypes(of: container, in: environment)) }
@@ -116,7 +161,11 @@ final class WatchedStorage: CloudStorage {
   func records(
     ofType type: String, in zone: ZoneID, of database: DatabaseID, after name: String?, limit: Int
   ) throws -> [RecordRow] {
-    try read(base.records(ofType: type, in: zone, of: database, after: name, limit: limit))
+    expect("records of \(type) after \(name ?? "")") {
+      $0.typePage
+        == ReadPlan.TypePage(type: type, zone: zone, database: database, after: name, limit: limit)
+    }
+    return try read(base.records(ofType: type, in: zone, of: database, after: name, limit: limit))
   }
   func assetContent(_ checksum: String, in range: Range<Int>) throws -> [UInt8]? {
     try read(try base.assetContent(checksum, in: range).map { [$0] } ?? []).first
@@ -125,7 +174,10 @@ final class WatchedStorage: CloudStorage {
   func uploads(through time: Timestamp, limit: Int) throws -> [String] {
     try read(base.uploads(through: time, limit: limit))
   }
-  func receipt(_ key: ReceiptKey) throws -> Receipt? { try read(base.receipt(key)) }
+  func receipt(_ key: ReceiptKey) throws -> Receipt? {
+    expect("receipt \(key)") { $0.receipt == key }
+    return try read(base.receipt(key))
+  }
   func commit(_ changes: [StorageChange]) throws {
     try count()
     try base.commit(changes)
