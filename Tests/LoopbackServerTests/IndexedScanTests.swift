@@ -299,6 +299,19 @@ struct IndexedScanTests {
     try twins.file.close()
   }
 
+  @Test("A file that may not be written, whose index does not match the records, is not opened")
+  func wrongIndexOfAnImmutableFileIsRefused() throws {
+    let place = try TemporaryFile()
+    defer { place.remove() }
+    let twins = try indexedTwins(place)
+    try twins.file.connection.execute(Mismatch.missing.rawValue)
+    try twins.file.close()
+    let error = #expect(throws: ServerFileError.self) {
+      try SQLiteStorage(path: place.path, identity: 1, mode: .immutable)
+    }
+    #expect(error?.code == .damaged && error?.message.contains("index") == true)
+  }
+
   private var sorted: Query {
     Query(recordType: "T", sorts: [Query.Sort(key: "n", ascending: true)])
   }

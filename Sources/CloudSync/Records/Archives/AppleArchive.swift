@@ -76,6 +76,6 @@ extension NSCoder {
 
   /// The number under one of Apple's keys, 0 when there is none.
   func appleNumber(forKey key: String) -> Int64 {
-    allowsKeyedCoding && containsValue(forKey: key) ? decodeInt64(forKey: key) : 0
+    allowsKeyedCoding ? decodeInt64(forKey: key) : 0
   }
 }
