@@ -95,6 +95,18 @@ struct ArchiveDamageTests {
     server.close()
   }
 
+  @Test("An archive with another number of lines than its last line says is refused")
+  func wrongNumberOfLinesIsRefused() throws {
+    let server = LoopbackServer(identity: 2)
+    let lines = try header + "\n" + Self.account + "\n"
+    for miscount in [-1, 1] {
+      let end = ending(sealed(lines, miscount: miscount), server)
+      #expect(end.contains("it counts \(2 + miscount) lines, but there are 2"), "\(end)")
+    }
+    #expect(ending(sealed(lines), server) == "ok")
+    server.close()
+  }
+
   @Test("An archive header of another program or a newer version is refused with that reason")
   func foreignArchiveHeaderIsRefused() throws {
     let header = try header
@@ -188,10 +200,12 @@ struct ArchiveDamageTests {
   }
 
   /// An archive of `lines` with the last line that belongs to them.
-  private func sealed(_ lines: String) -> [UInt8] {
+  ///
+  /// - Parameter miscount: How many lines more it counts than there are.
+  private func sealed(_ lines: String, miscount: Int = 0) -> [UInt8] {
     var hash = SHA256()
     hash.update(lines.utf8)
-    let count = lines.utf8.count { $0 == 10 }
+    let count = lines.utf8.count { $0 == 10 } + miscount
     let end = #"{"kind":"end","lines":\#(count),"sha256":"\#(hash.hexadecimalDigest)"}"#
     return Array((lines + end + "\n").utf8)
   }
