@@ -26,6 +26,20 @@ struct StatusTests {
     return nil
   }
 
+  @Test("A partial failure is repeated by the engine only if each of its errors is")
+  func partialFailureIsRetriedAsItsItemsAre() {
+    func failure(_ codes: [CKError.Code]) -> CKError {
+      let items = codes.enumerated().map { (AnyHashable($0.offset), CKError($0.element)) }
+      return CKError(
+        .partialFailure,
+        userInfo: [CKPartialErrorsByItemIDKey: Dictionary(items) { first, _ in first }])
+    }
+    #expect(failure([.zoneBusy, .networkFailure]).isRetried)
+    #expect(!failure([.zoneBusy, .quotaExceeded]).isRetried)
+    #expect(!failure([]).isRetried && !CKError(.partialFailure).isRetried)
+    #expect(CKError(.zoneBusy).isRetried && !CKError(.quotaExceeded).isRetried)
+  }
+
   @Test("A sync that the engine began by itself is told, and its failure")
   func automaticSyncIsTold() async throws {
     let phone = try NoteDevice(server, "phone", isStarted: false)

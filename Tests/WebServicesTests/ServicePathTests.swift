@@ -58,6 +58,7 @@ struct ServicePathTests {
     "/database/1/c/development/private/", "/database/1/c/development/private/records",
     "/database/1/c/development/private/records/", "/database/1/c/development/private/modify",
     "database/1/c/development/private/records/query",
+    "x/database/1/c/development/private/records/query",
     " /database/1/c/development/private/records/query",
     "/database/1/c/development/private/records/query ",
     "/database/1/c/development/private/records/query/",

@@ -123,6 +123,36 @@ struct TextTests {
     #expect(quick > 500, "\(quick)")
   }
 
+  @Test("Requests and answers with the common kinds of fields are read directly")
+  func commonFieldsAreReadDirectly() throws {
+    let zone = ZoneID(name: "Notes")
+    let fields: Fields = [
+      "bytes": .bytes([1, 2]), "count": .int64(-7), "empty": .string(""), "ratio": .double(0.5),
+      "text": .string("a\"b"), "time": .date(Timestamp(secondsSinceReferenceDate: 12.5)),
+    ]
+    let records = (0..<3).map { number in
+      var record = Record(
+        id: RecordID(name: "r\(number)", zone: zone), type: "Note", fields: fields)
+      record.changeTag = ChangeTag("1")
+      return record
+    }
+    let save = CloudRequest.modifyRecords(ModifyRecords(save: records.map { RecordSave($0) }))
+    let fetch = CloudRequest.fetchRecords(FetchRecords(ids: records.map(\.id)))
+    for isExact in [true, false] {
+      let saving = try #require(try Trip(save, .private, isExact: isExact))
+      let body = saving.clientRequest.body?.bytes ?? []
+      let request = ServerRequest(
+        quickly: saving.path, text: body, notation: saving.notation, wantsToken: false)
+      #expect(request != nil, "\(String(decoding: body, as: UTF8.self))")
+      let fetching = try #require(try Trip(fetch, .private, isExact: isExact))
+      let reply = CloudReply.records(records.map { ItemResult(id: $0.id, .success($0)) })
+      let answer = try fetching.exchange.body([.success(reply)]).bytes
+      #expect(
+        fetching.clientRequest.quickReply(to: answer) == reply,
+        "\(String(decoding: answer, as: UTF8.self))")
+    }
+  }
+
   @Test("Text that ends too early is refused by direct reading, wherever it ends")
   func cutTextIsRefused() throws {
     var faults: [String] = []
