@@ -15,8 +15,10 @@ package struct ProcessOutcome: Sendable {
     _ arguments: [String], environment: [String: String] = [:], seconds: Int
   ) throws -> ProcessOutcome {
     let pipe = Pipe()
+    // The program that prints a backtrace may hang, and then keeps the output open.
+    let quiet = ["SWIFT_BACKTRACE": "enable=no"]
     let process = try Process.start(
-      arguments, environment: environment, output: pipe, errors: pipe)
+      arguments, environment: quiet.merging(environment) { $1 }, output: pipe, errors: pipe)
     let end = DispatchWorkItem { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
     DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(seconds), execute: end)
     let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
