@@ -218,9 +218,10 @@ struct ControlInspectionTests {
   func unknownMemberChangesNothing() async throws {
     let world = ControlWorld()
     try await world.prepare()
-    let pem =
-      "-----BEGIN PUBLIC KEY-----\\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEYP7UuiVanTHJYet0xjVtaMBJ"
-      + "uJI7Yfps5mliLmDyn7Z5A/4QCLi8maQa6elWKLxk8vGyDC1+n1F3o8KU1EYimQ==\\n-----END PUBLIC KEY-----"
+    let key =
+      "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEYP7UuiVanTHJYet0xjVtaMBJuJI7Yfps5mliLmDyn7Z5"
+      + "A/4QCLi8maQa6elWKLxk8vGyDC1+n1F3o8KU1EYimQ=="
+    let pem = #"-----BEGIN PUBLIC KEY-----\n\#(key)\n-----END PUBLIC KEY-----"#
     let add = #""publicKey":"\#(pem)","name":"job""#
     let added = await world.answer(world.request("POST", "/cloudsync/1/keys", "{\(add)}"))
     #expect(added.hasPrefix("200 "))
