@@ -198,8 +198,8 @@ fuzz-tool: sqlite
 	  -Xlinker -z -Xlinker nostart-stop-gc
 	SWIFT="$(SWIFT)" .ci/fuzz-link $(FUZZ_BUILD)/release
 
-# Each run is recorded in a new table, also when an earlier one has failed. The working tree must have no
-# changes, so that the commit in the table is the one that was measured.
+# Each run is recorded in a new table, even if an earlier one failed. The working tree must have no changes,
+# so that the commit in the table is the one that was measured.
 RELEASE_RUNS = simulate-release simulate simulate-stores crash differential soak siege planted \
   mutants-release
 RELEASE_CLUSTER_RUNS = cluster-differential cluster-soak cluster-planted
@@ -217,7 +217,7 @@ release-check: sqlite libpq
 	  $(MAKE) $$run RECORD=1 SEEDS=$(SEEDS) || status=1; \
 	done; \
 	for run in $(RELEASE_PROGRAMS); do \
-	  MAKEFLAGS=--no-print-directory "$$verify" program make $$run $(WRITE) || status=1; \
+	  SWIFT="$(SWIFT)" MAKEFLAGS=--no-print-directory "$$verify" program make $$run $(WRITE) || status=1; \
 	done; exit $$status
 
 format:

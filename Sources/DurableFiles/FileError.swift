@@ -20,7 +20,7 @@ public struct FileError: Error, Hashable, Sendable, LocalizedError, CustomString
   /// The file.
   public let url: URL
 
-  /// What is wrong with the file, as the end of a sentence that names it.
+  /// The cause, without the file's path.
   public let reason: String
 
   /// Creates an error.

@@ -22,7 +22,7 @@ public struct MergePolicy<Item: SyncedItem>: Sendable {
   public struct Conflict: Sendable {
     /// The version on this device.
     public let mine: Item
-    /// What the server has now: an item, a deletion, or a version that this app can't read.
+    /// The server's version: an item, a deletion, or a version that this app can't read.
     public let server: ServerVersion
     /// The server's version that the change on this device is based on; `nil` for a new item.
     public let base: Item?

@@ -15,7 +15,7 @@ extension SyncedStore {
       case equal
     }
 
-    /// An item that was changed on this device and on the server since both last agreed.
+    /// A conflict between a change on this device and one on the server.
     public struct Conflict: Hashable, Sendable, Codable {
       /// The record's name.
       public var name: String
@@ -106,7 +106,7 @@ extension SyncedStore {
 
   /// A change of an item that did not come from the app.
   public struct ItemChange: Hashable, Sendable {
-    /// What happened to the item that the app shows.
+    /// The effect of the change on the item that the app shows.
     public enum Kind: Hashable, Sendable {
       /// The item is new or has another value.
       case saved

@@ -4,7 +4,7 @@ import Records
 import SimulationSupport
 import Testing
 
-/// The plans of reads, which a remote storage carries out in one round trip.
+/// The plans by which a remote storage reads in one round trip.
 struct ReadPlanTests {
   private static let other = ZoneID(name: "Other")
 
@@ -22,13 +22,11 @@ struct ReadPlanTests {
   }
 
   /// The reads that the plan of a request does not name.
-  private func misses(
-    _ request: CloudRequest, _ world: World, in scope: DatabaseScope = .private
-  ) throws -> [String] {
+  private func misses(_ request: CloudRequest, _ world: World) throws -> [String] {
     let storage = WatchedStorage(world.storage)
     storage.comparePlans()
     let call = CloudCall(
-      container: World.container, database: scope, requestID: "watched", request: request)
+      container: World.container, database: .private, requestID: "watched", request: request)
     try world.machine.foresee(
       call, account: "alice", user: world.alice, device: world.phone.device, in: storage)
     let answer = try world.machine.answer(call, from: world.phone, now: world.now, in: storage)
@@ -36,7 +34,7 @@ struct ReadPlanTests {
     return storage.misses
   }
 
-  @Test("The plan of a request that only looks something up names all that it reads")
+  @Test("The plan of a request that only reads names everything that it reads")
   func planOfLookupIsComplete() throws {
     let world = try ReadPlanTests.world()
     guard
@@ -62,11 +60,12 @@ struct ReadPlanTests {
 
   @Test("The plan of a modification names all rows that it reads")
   func planOfModificationIsComplete() throws {
-    let second = fresh("top", ["n": .int64(2)])
+    let edit = fresh("top", ["n": .int64(2)])
     let link = fresh("new", ["to": pointer("top")], parent: "top")
     let requests: [CloudRequest] = [
       .modifyRecords(ModifyRecords(save: [fresh("new")])),
-      .modifyRecords(ModifyRecords(save: [second, fresh("b", zone: other)], policy: .allKeys)),
+      .modifyRecords(
+        ModifyRecords(save: [edit, fresh("b", zone: ReadPlanTests.other)], policy: .allKeys)),
       .modifyRecords(ModifyRecords(save: [link])),
       .modifyRecords(ModifyRecords(delete: [id("kid"), id("none")])),
       .modifyZones(ModifyZones(save: [ZoneID(name: "New")])),
@@ -80,6 +79,4 @@ struct ReadPlanTests {
       #expect(found.isEmpty, "\(request.name): \(found)")
     }
   }
-
-  private var other: ZoneID { ReadPlanTests.other }
 }

@@ -201,7 +201,7 @@ struct ArchiveDamageTests {
 
   /// An archive of `lines` with the last line that belongs to them.
   ///
-  /// - Parameter miscount: How many lines more it counts than there are.
+  /// - Parameter miscount: The number that is added to the number of lines.
   private func sealed(_ lines: String, miscount: Int = 0) -> [UInt8] {
     var hash = SHA256()
     hash.update(lines.utf8)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The form of items in a store's file")
 struct StoredColumnsTests {
-  @Test("Each setting that only a sync leaves behind tells that the items have an account")
+  @Test("Each setting that only a sync stores shows that the items may belong to an account")
   func eachTraceOfSyncIsSeen() {
     var table = ItemTable(
       types: [], zone: NoteDevice.zone, accepting: { _ in true }, recreating: { _ in true })

@@ -6,7 +6,7 @@ package import Records
 /// Every call sends a request at once; use `CKSyncEngine` to keep a local copy. All calls
 /// may be made from any task. See CS-44 to CS-49.
 public final class CKDatabase: NSObject, Sendable {
-  /// Whose data a database holds: everyone's, the account's own, or what others share with it.
+  /// The kinds of database: public, private to the account, or shared with it by other accounts.
   public enum Scope: Int, Sendable {
     /// The public database for all users of the container.
     case `public` = 1

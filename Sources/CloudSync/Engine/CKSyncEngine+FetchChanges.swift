@@ -1,5 +1,5 @@
 extension CKSyncEngine {
-  /// Which zones a fetch covers, and which of them come first.
+  /// The zones that a fetch covers, and those that it reads first.
   public struct FetchChangesOptions: Sendable, CustomStringConvertible {
     /// The zones to fetch.
     public enum Scope: Sendable, Equatable, CustomStringConvertible {
@@ -54,12 +54,12 @@ extension CKSyncEngine {
     }
   }
 
-  /// Why a fetch began and what it covers, for the delegate.
+  /// The reason and the options of a fetch, passed to the delegate.
   public struct FetchChangesContext: Sendable, CustomStringConvertible {
-    /// Whether the engine scheduled the fetch or the app asked for it.
+    /// Whether the engine scheduled the fetch or the app requested it.
     public let reason: CKSyncEngine.SyncReason
 
-    /// What the app asked for; everything when the engine scheduled the fetch.
+    /// The options that the app passed; the default options if the engine scheduled the fetch.
     public let options: CKSyncEngine.FetchChangesOptions
 
     /// Creates a context.

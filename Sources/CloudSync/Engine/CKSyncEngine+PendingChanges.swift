@@ -17,7 +17,7 @@ extension CKSyncEngine {
     }
   }
 
-  /// A zone that the engine is going to save or delete on the server.
+  /// A save or deletion of a zone that the server has not confirmed.
   public enum PendingDatabaseChange: Sendable, Hashable, CustomStringConvertible {
     /// The zone is saved.
     case saveZone(CKRecordZone)

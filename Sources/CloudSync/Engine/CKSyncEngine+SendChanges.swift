@@ -1,5 +1,5 @@
 extension CKSyncEngine {
-  /// Which pending changes a send covers.
+  /// The pending changes that a send covers.
   public struct SendChangesOptions: Sendable, CustomStringConvertible {
     /// A set of pending changes, by zone or by record.
     public enum Scope: Sendable, Equatable, CustomStringConvertible {
@@ -59,9 +59,9 @@ extension CKSyncEngine {
     public var description: String { "SendChangesOptions(scope: \(scope))" }
   }
 
-  /// Why a send began and what it covers, for the delegate.
+  /// The reason and the options of a send, passed to the delegate.
   public struct SendChangesContext: Sendable, CustomStringConvertible {
-    /// Whether the engine scheduled the send or the app asked for it.
+    /// Whether the engine scheduled the send or the app requested it.
     public let reason: CKSyncEngine.SyncReason
 
     /// The options of the send; the delegate must supply only changes in the scope.

@@ -17,7 +17,7 @@ import Synchronization
 public final class CKSyncEngine: Sendable, CustomStringConvertible {
   let driver: EngineDriver
 
-  /// The database of the configuration, with whose changes the engine works.
+  /// The database that the engine was configured with and syncs.
   public let database: CKDatabase
 
   /// The pending changes of the engine.

@@ -20,7 +20,7 @@ public let CKErrorUserDidResetEncryptedDataKey = "CKUserDidResetEncryptedData"
 /// Every error that this library throws is a `CKError`, so `catch let error as CKError` and
 /// `catch CKError.zoneNotFound` both work. See CS-104 to CS-109.
 public struct CKError: Error, CustomNSError, Hashable {
-  /// What went wrong; an app decides by it.
+  /// The kind of failure, which determines how an app handles it.
   public let code: CKError.Code
 
   /// Further information, under keys of this library and of Foundation.

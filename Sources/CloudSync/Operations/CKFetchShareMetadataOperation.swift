@@ -5,7 +5,7 @@ public import Foundation
 ///
 /// Unchecked for the reason `CKOperation` gives: set before the start, read on a serial queue.
 open class CKFetchShareMetadataOperation: CKOperation, @unchecked Sendable {
-  /// The URLs of shares, each as `CKShare.url` gave it.
+  /// The URLs of the shares to look up, as returned by `CKShare.url`.
   public final var shareURLs: [URL]?
   /// Whether to fetch the root records.
   public final var shouldFetchRootRecord = false

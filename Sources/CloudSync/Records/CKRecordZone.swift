@@ -10,7 +10,7 @@ public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, Sendable {
   /// The ID of a zone.
   public typealias ID = CKRecordZoneID
 
-  /// What the records of a zone can take part in: change feeds, atomic saves, sharing.
+  /// The features that a zone supports: change feeds, atomic saves and sharing.
   public struct Capabilities: OptionSet, Sendable {
     /// The bits, with the values CloudKit gives them.
     public let rawValue: UInt

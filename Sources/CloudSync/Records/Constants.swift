@@ -5,7 +5,7 @@ public let CKCurrentUserDefaultName = "__defaultOwner__"
 @available(*, deprecated, renamed: "CKCurrentUserDefaultName")
 public let CKOwnerDefaultName = CKCurrentUserDefaultName
 
-/// The name of the record of a share that shares a whole zone.
+/// The record name of a share that covers a whole zone.
 public let CKRecordNameZoneWideShare = "cloudkit.zoneshare"
 
 extension CKRecord {

@@ -26,7 +26,7 @@ public struct CKSharingParticipantPermissionOption: OptionSet, Hashable, Sendabl
   /// Wraps the bits.
   public init(rawValue: UInt) { self.rawValue = rawValue }
 
-  /// Participants may see the share and not change it.
+  /// Participants may read the shared records but not change them.
   public static let readOnly = CKSharingParticipantPermissionOption(rawValue: 1)
   /// To read and change.
   public static let readWrite = CKSharingParticipantPermissionOption(rawValue: 2)

@@ -9,11 +9,11 @@ import Synchronization
 public final class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, Sendable {
   /// The ID of a participant, unique in its share.
   public typealias ID = String
-  /// Whether a participant has accepted, as CloudKit nests the name.
+  /// CloudKit's nested name for `CKShareParticipantAcceptanceStatus`.
   public typealias AcceptanceStatus = CKShareParticipantAcceptanceStatus
-  /// What a participant may do, as CloudKit nests the name.
+  /// CloudKit's nested name for `CKShareParticipantPermission`.
   public typealias Permission = CKShareParticipantPermission
-  /// How a participant came to the share, as CloudKit nests the name.
+  /// CloudKit's nested name for `CKShareParticipantRole`.
   public typealias Role = CKShareParticipantRole
   /// The older form of a participant's role.
   public typealias ParticipantType = CKShareParticipantType

@@ -23,7 +23,7 @@ public final class SimulatedDevice<App: Sendable>: Sendable {
     var state: CKSyncEngine.State.Serialization?
   }
 
-  /// The cloud that the device syncs with, for faults and for what the server holds.
+  /// The cloud that the device syncs with; it injects faults and shows the server's contents.
   public let cloud: SimulatedCloud
 
   /// The device on the server: its account and its network.
@@ -185,7 +185,7 @@ public final class SimulatedDevice<App: Sendable>: Sendable {
   }
 }
 
-/// A step of a test that a simulated device could not carry out, with the reason as a sentence.
+/// An error that reports why a step of a test could not be carried out.
 public struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible, LocalizedError {
   /// A description of the problem and its remedy.
   public let message: String

@@ -39,7 +39,7 @@ public struct StorageCheck: Sendable, CustomStringConvertible {
     self.body = body
   }
 
-  /// All checks: of single rows first, then of transactions, crashes and shares.
+  /// All checks, from single rows to transactions, crashes and sharing.
   public static let all: [StorageCheck] =
     StorageSample.rowChecks + StorageSample.recordChecks + StorageSample.fileChecks
     + StorageSample.archiveChecks + StorageSample.transactionChecks + StorageSample.crashChecks

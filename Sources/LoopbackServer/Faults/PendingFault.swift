@@ -28,7 +28,7 @@ public struct PendingFault: Hashable, Sendable {
   public var remaining: Int?
 }
 
-/// Pushes that the server is going to drop.
+/// Pushes that the server will drop.
 public struct PendingPushLoss: Hashable, Sendable {
   /// The device whose pushes are lost; `nil` for any.
   public var device: String?
@@ -59,7 +59,7 @@ extension FaultControls {
   /// The held pushes, oldest first.
   public var heldPushes: [PushEntry] { pushDispatcher.heldPushes }
 
-  /// The limits that requests are refused by, those set through ``setLimits(_:)`` included.
+  /// The limits in force, including those set by ``setLimits(_:)``.
   public var limits: ServerLimits { executor.limits }
 }
 

@@ -59,7 +59,7 @@ public enum RequestKind: String, Hashable, Sendable, CaseIterable {
 
 /// One request that reached the server.
 public struct RequestEntry: Hashable, Sendable {
-  /// How a request ended, as the client learned it.
+  /// The outcome of a request, as reported to the client.
   public enum Outcome: Hashable, Sendable {
     /// The request is still open.
     case pending

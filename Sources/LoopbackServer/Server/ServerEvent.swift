@@ -1,9 +1,9 @@
 public import CloudProtocol
 public import Records
 
-/// Something that the server did, numbered in the order in which it happened.
+/// An event on the server, numbered in order of occurrence.
 public struct ServerEvent: Hashable, Sendable {
-  /// What the server did.
+  /// The kinds of event, each with its details.
   public enum Content: Hashable, Sendable {
     /// A request ended with a response or an error.
     case request(RequestEntry)

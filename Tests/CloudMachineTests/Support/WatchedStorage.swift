@@ -2,7 +2,7 @@ import CloudMachine
 import CloudProtocol
 import Records
 
-/// A storage that counts what it is asked, and fails when told to.
+/// A storage that counts calls, compares reads with the announced plans, and fails on demand.
 final class WatchedStorage: CloudStorage {
   struct Failure: Error {}
 
@@ -16,9 +16,9 @@ final class WatchedStorage: CloudStorage {
   /// The call that fails, counted from 1; 0 for none.
   var failingCall = 0
   private var hasCommitted = false
-  /// What the server announced to read; `nil` while that is of no interest.
+  /// The announced plans; `nil` if reads are not compared with them.
   private var plans: [ReadPlan]?
-  /// The reads that no plan announced.
+  /// The reads that no plan names.
   private(set) var misses: [String] = []
 
   init(_ base: MemoryStorage) { self.base = base }
@@ -35,11 +35,11 @@ final class WatchedStorage: CloudStorage {
     return try base.transaction(body)
   }
 
-  /// Compares all further reads with the plans of the server.
+  /// Compares all later reads with the plans.
   func comparePlans() { plans = [] }
 
   func foresee(_ plan: () -> ReadPlan) throws {
-    if plans != nil { plans?.append(plan()) }
+    plans?.append(plan())
   }
 
   private func expect(_ read: @autoclosure () -> String, _ isNamed: (ReadPlan) -> Bool) {
@@ -126,7 +126,9 @@ final class WatchedStorage: CloudStorage {
   }
   func links(to target: RecordID, in database: DatabaseID) throws -> [RecordLink] {
     expect("links to \(target)") { plan in
-      plan.links.contains { $0.zone == target.zone && $0.names.contains(target.name) }
+      plan.links.contains { links in
+        links.zone == target.zone && links.database == database && links.names.contains(target.name)
+      }
     }
     return try read(base.links(to: target, in: database))
   }

@@ -9,7 +9,7 @@ package struct RunLog: Codable, Sendable {
     var command: String
     var figures: [String]
     var holds: Bool
-    /// How long it took, in seconds; `nil` where that was not recorded.
+    /// The duration in seconds; `nil` if it was not recorded.
     var seconds: Int?
     var run: RunRecord
   }
@@ -58,5 +58,5 @@ package func conclude(_ line: String) {
   say(line)
 }
 
-/// Adds to the log of `--write` a line with figures that has already been printed.
+/// Adds a line with figures, which has been printed already, to the log of `--write`.
 package func noteFigures(_ line: String) { figures.withLock { $0.append(line) } }

@@ -4,7 +4,7 @@ package import Foundation
 package struct RunRecord: Codable, Hashable, Sendable {
   /// The day in UTC, such as `2026-11-21`.
   package var date: String
-  /// The commit, with `-dirty` if files were changed other than those that hold figures.
+  /// The commit, with `-dirty` if files other than those with figures were changed.
   package var commit: String
   /// The number of cores and the operating system.
   package var machine: String

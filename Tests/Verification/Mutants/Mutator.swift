@@ -313,22 +313,20 @@ struct Mutator {
       && !areIndependent(first, second)
   }
 
-  /// Whether both statements assign plain values to different properties, so that their order means
-  /// nothing.
+  /// Whether both statements assign plain values to different properties, so that their order does
+  /// not matter.
   private func areIndependent(_ first: ClosedRange<Int>, _ second: ClosedRange<Int>) -> Bool {
-    func assignment(_ statement: ClosedRange<Int>) -> (target: String, value: [String])? {
-      let tokens = tokens[statement]
-      guard let sign = tokens.firstIndex(where: { $0.text == "=" }),
-        !tokens.contains(where: { $0.kind == .opening })
+    func assignment(_ statement: ClosedRange<Int>) -> (target: [String], value: [String])? {
+      let words = tokens[statement].map(\.text)
+      guard !tokens[statement].contains(where: { $0.kind == .opening }),
+        let sign = words.firstIndex(of: "=")
       else { return nil }
-      return (
-        tokens[..<sign].map(\.text).joined(), tokens[sign...].map(\.text)
-      )
+      return (Array(words[..<sign]), Array(words[sign...]))
     }
     guard let one = assignment(first), let other = assignment(second) else { return false }
-    let names = [one.target, other.target].compactMap { $0.split(separator: ".").last }
+    let names = Set([one.target.last, other.target.last])
     return one.target != other.target
-      && !(one.value + other.value).contains { names.contains($0[...]) }
+      && names.isDisjoint(with: one.value.map(Optional.some) + other.value.map(Optional.some))
   }
 
   private mutating func swap(_ first: ClosedRange<Int>, _ second: ClosedRange<Int>) {

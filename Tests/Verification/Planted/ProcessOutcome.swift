@@ -15,7 +15,7 @@ package struct ProcessOutcome: Sendable {
     _ arguments: [String], environment: [String: String] = [:], seconds: Int
   ) throws -> ProcessOutcome {
     let pipe = Pipe()
-    // The program that prints a backtrace may hang, and then keeps the output open.
+    // The program that prints a backtrace can hang, which keeps the output open.
     let quiet = ["SWIFT_BACKTRACE": "enable=no"]
     let process = try Process.start(
       arguments, environment: quiet.merging(environment) { $1 }, output: pipe, errors: pipe)

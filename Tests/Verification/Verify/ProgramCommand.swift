@@ -2,14 +2,14 @@ import CommandLineKit
 import Foundation
 import VerificationSupport
 
-/// Runs a program that is not a command of this tool, whose last line has the figures.
+/// Runs another program, whose last line of output has the figures.
 enum ProgramCommand: VerificationCommand {
   static let name = "program"
-  static let summary = "another program, such as make fuzz-release, for its figures"
+  static let summary = "another program, such as make fuzz-release, to record its figures"
   static let usage = """
     usage: cloudsync-verify program WORD...
 
-    Runs the program that the words name, and prints its output. Its last line has the figures.
+    Runs a program and prints its output, whose last line has the figures.
     Exit code: 0 if the program ended with 0, else 1; 2 for a wrong command line.
     """
 
@@ -19,21 +19,15 @@ enum ProgramCommand: VerificationCommand {
     try arguments.end()
     let pipe = Pipe()
     let process = try Process.start(words, output: pipe, errors: FileHandle.standardError)
-    var line = Data()
-    var last = Data()
+    var output = Data()
     while true {
       let data = pipe.fileHandleForReading.availableData
       if data.isEmpty { break }
       FileHandle.standardOutput.write(data)
-      for byte in data {
-        if byte != UInt8(ascii: "\n") {
-          line.append(byte)
-        } else if !line.isEmpty {
-          (last, line) = (line, Data())
-        }
-      }
+      output += data
     }
-    noteFigures(String(decoding: line.isEmpty ? last : line, as: UTF8.self))
+    let last = output.split(separator: UInt8(ascii: "\n")).last ?? Data()
+    noteFigures(String(decoding: last, as: UTF8.self))
     return process.end() == 0
   }
 }

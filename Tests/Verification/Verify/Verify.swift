@@ -56,9 +56,8 @@ struct Verify {
       let start = ContinuousClock.now
       let holds = try await command.run(&arguments)
       if let log {
-        let title = command == ProgramCommand.self ? rest : words
         try RunLog.add(
-          title.joined(separator: " "), holds: holds, took: start.duration(to: .now),
+          words.joined(separator: " "), holds: holds, took: start.duration(to: .now),
           to: URL(fileURLWithPath: log))
       }
       exit(holds ? 0 : 1)

@@ -21,7 +21,7 @@ extension CKSyncEngine {
 
     /// A wait and its end.
     public struct Waiting: Hashable, Sendable {
-      /// What the engine waits for while no operation is running.
+      /// The reasons for which an engine waits while no operation is running.
       public enum Reason: String, Hashable, Sendable {
         /// There is no usable account.
         case noAccount
