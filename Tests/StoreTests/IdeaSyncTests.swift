@@ -44,7 +44,7 @@ struct IdeaSyncTests {
         await Task.yield()
       }
     }
-    for _ in 0..<200 { #expect(try await phone.store.syncNow().phase == .synced) }
+    for _ in 0..<2_000 { #expect(try await phone.store.syncNow().phase == .synced) }
     restless.cancel()
     await restless.value
     await phone.store.stop()
