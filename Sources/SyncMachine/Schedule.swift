@@ -14,6 +14,9 @@ struct Schedule: Sendable {
   var networkWaits: NetworkWaits = []
   /// Whether the network returned after the latest request was sent, which may still fail.
   var hasNetworkReturned = false
+  /// The operations that are repeated without back-off because the network returned while their
+  /// request was under way.
+  var repetitions: NetworkWaits = []
   /// The server asked for no request before this moment.
   var notBefore: Moment?
   /// The number of consecutive failed fetches.
@@ -39,9 +42,19 @@ struct Schedule: Sendable {
     static let account = NetworkWaits(rawValue: 4)
   }
 
-  /// Records whether a network failure is the reason for `wait`.
+  /// Records the failure of an operation, and whether the network is the reason.
+  ///
+  /// A request that failed although the network returned meanwhile is repeated once without
+  /// back-off: the reason may be this request alone, such as a proxy that refuses a large body.
   mutating func note(_ wait: NetworkWaits, isOfNetwork: Bool) {
     if isOfNetwork { networkWaits.insert(wait) } else { networkWaits.remove(wait) }
+    if repetitions.remove(wait) != nil { hasNetworkReturned = false }
+  }
+
+  /// Records the success of an operation.
+  mutating func noteSuccess(of wait: NetworkWaits) {
+    networkWaits.remove(wait)
+    repetitions.remove(wait)
   }
 
   /// `due`, but not before the moment that the server asked for.
@@ -103,7 +116,10 @@ extension SyncMachine {
       endCancellations()
       return .again
     }
-    if schedule.hasNetworkReturned { networkReturned(now: now) }
+    if schedule.hasNetworkReturned, !schedule.networkWaits.isEmpty {
+      schedule.repetitions.formUnion(schedule.networkWaits)
+      networkReturned(now: now)
+    }
     if let gate = schedule.notBefore, gate <= now { schedule.notBefore = nil }
     if isAccountCheckDue(now) {
       if let refusal = gateError(now) {

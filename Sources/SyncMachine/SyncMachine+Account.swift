@@ -39,6 +39,7 @@ extension SyncMachine {
     switch answer {
     case .success(.currentUser(let user)):
       schedule.accountFailures = 0
+      schedule.noteSuccess(of: .account)
       history.note(.checkingAccount, nil, now)
       let wasKnown = account.knowledge == .signedIn(user)
       account.knowledge = .signedIn(user)

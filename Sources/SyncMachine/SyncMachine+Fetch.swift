@@ -286,6 +286,7 @@ extension SyncMachine {
     if fetch.failure?.concernsZonesOnly ?? true { schedule.hasFetched = true }
     if fetch.failure == nil {
       schedule.fetchFailures = 0
+      schedule.noteSuccess(of: .fetch)
       if fetch.context.reason == .manual, !state.changedZones.isEmpty {
         // A fetch with a narrow scope replaced the scheduled one and left zones unread.
         serverChanged(now: now)

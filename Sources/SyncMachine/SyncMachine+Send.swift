@@ -303,6 +303,7 @@ extension SyncMachine {
     guard configuration.automaticallySync else { return }
     schedule.refusesSends = send.failure?.isRefusal ?? false
     guard send.failure != nil else {
+      schedule.noteSuccess(of: .send)
       // A manual send with a narrow scope replaced the scheduled one and left changes unsent.
       if send.context.reason == .manual { scheduleSend(at: now + configuration.sendDelay) }
       return

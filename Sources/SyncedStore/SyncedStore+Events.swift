@@ -144,7 +144,7 @@ extension SyncedStore {
 
   /// Fetches to learn what became of a zone, unless a sync is about to do it.
   private func fetchForZones(_ state: inout State) {
-    guard let run = state.run, state.connection?.isAutomatic == true, run.fetchTask == nil,
+    guard let run = state.run, run.connection?.isAutomatic == true, run.fetchTask == nil,
       state.syncs == 0
     else { return }
     let mayLackZones = run.firstFetch.map { $0.mayLackZones && state.table.lacksZones($0.found) }

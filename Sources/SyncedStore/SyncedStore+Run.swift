@@ -20,7 +20,7 @@ extension SyncedStore {
   struct Run: Sendable {
     var engine: CKSyncEngine?
     /// The database of the engine.
-    var database: DatabaseName?
+    var connection: Connection?
     /// Retained here, because an engine does not retain its delegate.
     var delegate: EngineDelegate?
     var pending: any PendingChanges
@@ -70,8 +70,8 @@ extension SyncedStore {
 
   /// Names the database to sync with; the store does not sync before ``start()``.
   ///
-  /// Call it while the store does not sync. A store stays with one database: ``start()`` throws if
-  /// its items belong to another.
+  /// A store that syncs goes on with the database that it has until it is stopped and started
+  /// again. A store stays with one database: ``start()`` throws if its items belong to another.
   ///
   /// - Parameters:
   ///   - container: the app's container.
@@ -85,7 +85,6 @@ extension SyncedStore {
     clock: any Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Date = { Date() }
   ) {
     state.withLock { state in
-      state.table.scope = scope
       state.connection = Connection(
         container: container, database: container.database(with: scope),
         isAutomatic: automaticallySync, clock: clock, now: now)
@@ -119,7 +118,7 @@ extension SyncedStore {
     state.table.scope = connection.database.databaseScope
     state.table.settings.database = connection.name
     state.run = Run(
-      engine: engine, database: connection.name, delegate: delegate, pending: engine.state,
+      engine: engine, connection: connection, delegate: delegate, pending: engine.state,
       firstFetch: saved == nil ? FirstFetch() : nil)
     if connection.isAutomatic {
       state.run?.statusTask = engine.follow { [weak self, weak engine] outcome in
@@ -138,7 +137,7 @@ extension SyncedStore {
     state.withLock { state in
       guard let engine, state.run?.engine === engine, state.syncs == 0 else { return }
       state.failure = outcome
-      if outcome == nil, state.table.unsent.isEmpty, let now = state.connection?.now {
+      if outcome == nil, state.table.unsent.isEmpty, let now = state.current?.now {
         state.table.settings.lastSync = now()
       }
       settle(&state)
@@ -288,7 +287,7 @@ extension SyncedStore {
     try state.withLock { state in
       state.syncs -= 1
       state.failure = failure as? CKError
-      if failure == nil, let now = state.connection?.now { state.table.settings.lastSync = now() }
+      if failure == nil, let now = state.current?.now { state.table.settings.lastSync = now() }
       let status = state.status
       state.statusObservers.yield(status)
       try store(&state)
@@ -382,7 +381,7 @@ extension SyncedStore {
 
   /// Removes an account's items if no account is signed in, also when the engine has not noticed.
   private func followSignOut() async throws {
-    let container = state.withLock { $0.connection?.container }
+    let container = state.withLock { $0.current?.container }
     guard let container, try await container.accountStatus() == .noAccount else { return }
     state.withLock { state in
       state.table.takeAccountChange(to: nil)
@@ -396,7 +395,8 @@ extension SyncedStore.State {
   ///
   /// Items that no account owns were never sent and may go to any database.
   fileprivate func checkDatabase(_ name: DatabaseName) throws(SyncedStoreError) {
-    let known = run?.database ?? (table.settings.owner == nil ? nil : table.settings.database)
+    let stored = table.settings.owner == nil ? nil : table.settings.database
+    let known = run?.connection?.name ?? stored
     guard let known, known != name else { return }
     let database = known.container == name.container ? "another database" : known.container
     throw SyncedStoreError(

@@ -83,7 +83,7 @@ extension SyncedStore {
   }
 
   private func database() throws -> CKDatabase {
-    guard let database = state.withLock({ $0.connection?.database }) else {
+    guard let database = state.withLock({ $0.current?.database }) else {
       throw SyncedStoreError.notConnected
     }
     return database

@@ -44,6 +44,7 @@ public final class SyncedStore: Sendable {
     var recoveries: [FileRecovery] = []
     var observers: [AsyncStream<ItemChange>.Continuation] = []
     var statusObservers: [AsyncStream<Status>.Continuation] = []
+    /// The database for the next start.
     var connection: Connection?
     var run: Run?
     /// The number of calls of ``SyncedStore/sync(rounds:)`` that have not returned.
@@ -52,6 +53,9 @@ public final class SyncedStore: Sendable {
     let isRecovering: Bool
     /// Whether the file still has items that must not be there any more.
     var mustRewrite = false
+
+    /// The database of the engine at work, or that of the next start.
+    var current: Connection? { run?.connection ?? connection }
   }
 
   /// The zone of the items.

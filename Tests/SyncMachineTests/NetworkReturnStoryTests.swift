@@ -57,6 +57,31 @@ struct NetworkReturnStoryTests {
   }
 
   /// Proves CE-122.
+  @Test("A request that fails each time keeps its back-off, though the network returns meanwhile")
+  func failingRequestKeepsItsBackoff() {
+    let error = CloudError(.networkFailure, "")
+    var story = failing(error)
+    for _ in 0..<3 {
+      story.now = story.now + .seconds(300)
+      story.run()
+      // Another transfer of the same request reaches the server each time.
+      for attempt in 0..<2 {
+        #expect(story.request != nil, "attempt \(attempt)")
+        story.machine.networkReturned(now: story.now)
+        story.answer(.failure(error))
+      }
+      #expect(story.request == nil, "one repetition without back-off")
+    }
+    story.now = story.now + .seconds(300)
+    story.run()
+    story.answer(FetchStoryTests.database([]))
+    #expect(story.told().last == "> modifyRecords")
+    story.machine.networkReturned(now: story.now)
+    story.answer(.failure(error))
+    #expect(story.request != nil, "a fetch succeeded since: the send has its own repetition")
+  }
+
+  /// Proves CE-122.
   @Test("A send that the network stopped goes out when the network comes back")
   func sendGoesOutAtOnce() {
     var story = Story.signedIn(automatically: true)

@@ -35,6 +35,22 @@ struct OneDatabaseTests {
     try await phone.store.shutDown()
   }
 
+  @Test("A store that syncs goes on with its database after a refused start with the shared one")
+  func refusedDatabaseChangesNothing() async throws {
+    let phone = try NoteDevice(server, "phone")
+    phone.store.connect(
+      to: CKContainer(identifier: NoteDevice.container, transport: phone.link), scope: .shared,
+      automaticallySync: false)
+    #expect(throws: SyncedStoreError.self) { try phone.store.start() }
+    try phone.write("a", "text")
+    try await phone.store.sync()
+    #expect(phone.texts == ["a": "text"] && phone.store.status.unsentCount == 0)
+    let desk = try NoteDevice(server, "desk")
+    try await desk.store.sync()
+    #expect(desk.texts == ["a": "text"])
+    for device in [phone, desk] { try await device.store.shutDown() }
+  }
+
   @Test("A start with another container or database is refused after a stop, and in later launches")
   func otherContainerIsRefusedAfterStop() async throws {
     let phone = try NoteDevice(server, "phone")

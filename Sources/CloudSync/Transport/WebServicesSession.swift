@@ -44,8 +44,11 @@ package final class WebServicesSession: Sendable {
     /// Incremented at each sign-in, so that a late response does not restore an old token.
     var epoch = 0
     var user: UserID?
-    /// Whether the last request that ended did not reach the server.
-    var isCutOff = false
+    /// The number of requests that were begun.
+    var begunCount = 0
+    /// The number of requests that were begun when the last one did not reach the server; `nil`
+    /// after a later one that did.
+    var cutOff: Int?
     var networkReturned: (@Sendable () -> Void)?
   }
 
@@ -66,16 +69,18 @@ package final class WebServicesSession: Sendable {
     state = Mutex(State(webAuthToken: webAuthToken))
   }
 
-  /// Calls `listener` when a request reaches the server after one that did not.
+  /// Calls `listener` when a request reaches the server that was begun after one that did not.
   func whenNetworkReturns(_ listener: @escaping @Sendable () -> Void) {
     state.withLock { $0.networkReturned = listener }
   }
 
-  /// Records whether a request reached the server.
-  private func note(isReached: Bool) {
-    let listener = state.withLock { state in
-      defer { state.isCutOff = !isReached }
-      return isReached && state.isCutOff ? state.networkReturned : nil
+  /// Records that the request with this number reached the server.
+  private func noteReached(_ number: Int) {
+    let listener = state.withLock { state -> (@Sendable () -> Void)? in
+      // A request from before the failure does not tell whether the network is there now.
+      guard let cutOff = state.cutOff, number > cutOff else { return nil }
+      state.cutOff = nil
+      return state.networkReturned
     }
     listener?()
   }
@@ -225,9 +230,13 @@ package final class WebServicesSession: Sendable {
   private func load(
     _ request: HTTPClientRequest, by client: WebClient? = nil, retries: Bool
   ) async throws(CloudError) -> HTTPClientResponse {
+    let number = state.withLock { state in
+      state.begunCount += 1
+      return state.begunCount
+    }
     do {
       let answer = try await (client ?? self.client).send(request)
-      note(isReached: true)
+      noteReached(number)
       return answer
     } catch {
       let failure = WebServicesSession.failure(error)
@@ -238,7 +247,9 @@ package final class WebServicesSession: Sendable {
             + "it may still have been carried out")
       }
       guard retries, (error as? URLError)?.code == .networkConnectionLost else {
-        if failure.code != .operationCancelled { note(isReached: false) }
+        if failure.code != .operationCancelled {
+          state.withLock { $0.cutOff = $0.begunCount }
+        }
         throw failure
       }
       return try await load(request, by: client, retries: false)

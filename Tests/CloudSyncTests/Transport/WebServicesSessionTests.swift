@@ -274,6 +274,27 @@ struct WebServicesSessionTests {
     #expect(await server.end())
   }
 
+  @Test("A response to a request from before a failure does not tell that the network is back")
+  func earlierRequestDoesNotReportReturn() async throws {
+    let release = Signal()
+    let server = try Server { request in
+      if request.isFor("held") { await release.wait() }
+      return request.isFor("lost") ? .none : .text("")
+    }
+    let session = transport(server).session
+    let returns = Mutex(0)
+    session.whenNetworkReturns { returns.withLock { $0 += 1 } }
+    let earlier = Task { try await session.load(server.url + "/held") }
+    await server.wait { $0.count("held") == 1 }
+    _ = try? await session.load(server.url + "/lost")
+    release.fire()
+    _ = try await earlier.value
+    #expect(returns.withLock { $0 } == 0)
+    _ = try await session.load(server.url + "/fine")
+    #expect(returns.withLock { $0 } == 1)
+    #expect(await server.end())
+  }
+
   @Test("Listeners learn that the network is back at the first response after a failure, once")
   func networkReturnIsReportedOnce() async throws {
     let server = try Server { request in
