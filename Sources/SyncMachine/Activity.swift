@@ -41,6 +41,20 @@ struct Fetch: Sendable {
     var cursor: ChangeToken?
     /// Whether the zone is fetched from the start; an interrupted fetch starts over again.
     var startsOver: Bool
+    /// The next page, requested while the app handles the one before.
+    var nextPage: NextPage?
+  }
+
+  /// A page that was requested before the app has returned from the page before.
+  struct NextPage: Sendable {
+    var token: RequestToken
+    /// The reply, if it came before the page was needed.
+    var answer: Result<CloudReply, CloudError>?
+
+    /// Whether the request has failed.
+    var hasFailed: Bool {
+      if case .failure? = answer { true } else { false }
+    }
   }
 
   /// A listing of the zones from the start although some were known.
@@ -73,6 +87,12 @@ struct Fetch: Sendable {
   var failure: OperationFailure?
   /// The number of record changes delivered to the app.
   var recordCount = 0
+
+  /// The requests that have no reply.
+  var openRequests: [RequestToken] {
+    let next = zone?.nextPage.flatMap { $0.answer == nil ? $0.token : nil }
+    return [awaited, next].compactMap(\.self)
+  }
 
   /// The request whose reply the fetch awaits.
   var awaited: RequestToken? {

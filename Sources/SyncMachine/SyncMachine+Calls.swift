@@ -127,7 +127,7 @@ extension SyncMachine {
     switch activity {
     case .fetching(var fetch):
       if case .closing = fetch.step { return }
-      if let token = fetch.awaited { requests.abandoned.append(token) }
+      dropRequests(&fetch)
       withdraw(&fetch, because: error)
       fetch.failure = OperationFailure(error)
       close(&fetch)

@@ -33,7 +33,7 @@ extension SyncMachine {
       move(&fetch, past: page, now: now)
       return ask(&fetch)
     case .openingZone:
-      return readZone(&fetch)
+      return readZone(&fetch, now: now)
     case .deliveringZone(let page):
       return move(&fetch, past: page, now: now)
     case .closingZone(let reopens):
@@ -68,10 +68,12 @@ extension SyncMachine {
     if !fetch.zonesInDoubt.isEmpty { return checkZones(&fetch) }
     let scope = state.resolved(fetch.context.options.scope)
     if let zone = fetch.zone {
-      guard scope.contains(zone.id) else {
+      // A failure that has arrived counts in any case: the server may have asked to wait.
+      guard scope.contains(zone.id) || zone.nextPage?.hasFailed == true else {
+        dropRequests(&fetch)
         return close(&fetch, error: CloudError(.operationCancelled, "The zone left the scope."))
       }
-      return readZone(&fetch)
+      return readZone(&fetch, now: now)
     }
     let waiting = state.changedZones.filter {
       scope.contains($0) && !fetch.finishedZones.contains($0)
@@ -99,20 +101,58 @@ extension SyncMachine {
     return .again
   }
 
-  private mutating func readZone(_ fetch: inout Fetch) -> Advance {
+  private mutating func readZone(_ fetch: inout Fetch, now: Moment) -> Advance {
     guard let zone = fetch.zone else { return close(&fetch) }
-    return request(
-      .fetchZoneChanges(FetchZoneChanges(zone: zone.id, since: zone.cursor)), in: &fetch
-    ) { .readingZone($0) }
+    guard let next = zone.nextPage else {
+      return request(
+        .fetchZoneChanges(FetchZoneChanges(zone: zone.id, since: zone.cursor)), in: &fetch
+      ) { .readingZone($0) }
+    }
+    fetch.zone?.nextPage = nil
+    enter(.readingZone(next.token), in: &fetch)
+    guard let answer = next.answer else { return .rest }
+    settle(fetch, answer, now: now)
+    return .again
+  }
+
+  /// The request for the page after the one that the app handles, so that the server and the
+  /// network work meanwhile.
+  ///
+  /// At most one page is read ahead. Its token counts only when the app has returned from it.
+  mutating func requestForNextPage() -> OutgoingRequest? {
+    guard case .fetching(var fetch) = activity, case .deliveringZone(let page) = fetch.step,
+      page.moreComing, fetch.zone?.nextPage == nil
+    else { return nil }
+    let request = outgoing(
+      .fetchZoneChanges(FetchZoneChanges(zone: page.zone, since: page.token)))
+    fetch.zone?.nextPage = Fetch.NextPage(token: request.token)
+    activity = .fetching(fetch)
+    return request
+  }
+
+  /// Abandons the requests that have no reply.
+  mutating func dropRequests(_ fetch: inout Fetch) {
+    requests.abandoned += fetch.openRequests
+    fetch.zone?.nextPage = nil
   }
 
   // MARK: Answers
 
-  mutating func settle(
+  /// Receives the reply that the fetch awaits, or that of the next page, which it keeps.
+  mutating func receive(
+    _ answer: Result<CloudReply, CloudError>, for token: RequestToken, in fetch: Fetch, now: Moment
+  ) {
+    if case .failure(let error) = answer { honor(error, now: now) }
+    guard fetch.awaited != token else { return settle(fetch, answer, now: now) }
+    var fetch = fetch
+    fetch.zone?.nextPage?.answer = answer
+    activity = .fetching(fetch)
+  }
+
+  private mutating func settle(
     _ fetch: Fetch, _ answer: Result<CloudReply, CloudError>, now: Moment
   ) {
     var fetch = fetch
-    if case .failure(let error) = answer { honor(error, now: now) }
     switch fetch.step {
     case .findingSubscription: settleSearch(&fetch, answer, now: now)
     case .savingSubscription(_, let id): settleSaving(&fetch, answer, id: id, now: now)

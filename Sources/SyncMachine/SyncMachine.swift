@@ -195,6 +195,7 @@ package struct SyncMachine: Sendable {
         if let wait = storeAccountChange(now: now) { return wait }
         account.report = .delivered
       }
+      if let request = requestForNextPage() { return .send(request) }
       if !delivery.events.isEmpty {
         delivery.isWithApp = true
         return .deliver(delivery.events.removeFirst())
@@ -253,8 +254,8 @@ package struct SyncMachine: Sendable {
     switch activity {
     case .checkingAccount(let awaited) where awaited == token:
       settleAccount(answer, now: now)
-    case .fetching(let fetch) where fetch.awaited == token:
-      settle(fetch, answer, now: now)
+    case .fetching(let fetch) where fetch.openRequests.contains(token):
+      receive(answer, for: token, in: fetch, now: now)
     case .sending(let send) where send.awaited == token:
       settle(send, answer, now: now)
     case .created, .resting, .checkingAccount, .fetching, .sending, .stopped:

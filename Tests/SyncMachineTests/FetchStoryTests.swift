@@ -35,7 +35,7 @@ struct FetchStoryTests {
     story.answer(FetchStoryTests.page(["b"], 2))
     #expect(
       story.told() == [
-        "fetched [\"a\"] []", "> fetchZoneChanges", "fetched [\"b\"] []", "didFetchZone Notes",
+        "> fetchZoneChanges", "fetched [\"a\"] []", "fetched [\"b\"] []", "didFetchZone Notes",
         "didFetchChanges", "done",
       ])
     #expect(story.machine.state.zoneTokens[Story.zone] == .at(2))

@@ -133,11 +133,12 @@ extension EngineWorld {
 }
 
 extension Stage {
-  /// Whether a request is under way.
+  /// Whether a request may be under way: while the app handles a page, that for the next one.
   var waitsForAnswer: Bool {
     let waiting: [Stage] = [
       .checkingAccount, .findingSubscription, .savingSubscription, .readingDatabase,
-      .checkingZones, .readingZone, .sendingZones, .sendingRecords,
+      .checkingZones, .readingZone, .deliveringZone, .askingFetchOptions, .choosingZone,
+      .sendingZones, .sendingRecords,
     ]
     return waiting.contains(self)
   }

@@ -16,7 +16,9 @@ struct TokenChecker {
   private var databaseToken: ChangeToken?
   private var zoneTokens: [ZoneID: ChangeToken] = [:]
   private var databasePage: Page?
-  private var zonePage: Page?
+  /// The pages of the zone that is being fetched, in their order, from the one whose token moved
+  /// last: the next page may arrive while the app has one.
+  private var zonePages: [Page] = []
   /// The server's replies about zones that no list contained.
   private var answeredZones: [ZoneID: CloudError?] = [:]
 
@@ -35,7 +37,7 @@ struct TokenChecker {
       databasePage = Page(token: page.token, database: page, isTaken: isEmpty)
     case .zoneChanges(let page):
       let isEmpty = page.modified.isEmpty && page.deleted.isEmpty
-      zonePage = Page(token: page.token, zone: page, isTaken: isEmpty)
+      zonePages.append(Page(token: page.token, zone: page, isTaken: isEmpty))
     case .zones(let results):
       answeredZones = [:]
       for result in results { answeredZones[result.id] = .some(result.error) }
@@ -56,12 +58,13 @@ struct TokenChecker {
       else { return "the app is given zones that no page holds" }
       databasePage?.isWithApp = true
     case .fetchedZoneChanges(let modified, let deleted):
-      guard let page = zonePage?.zone, page.modified == modified, page.deleted == deleted
-      else { return "the app is given records that no page holds" }
-      zonePage?.isWithApp = true
-    case .stateUpdate, .accountChange, .willFetchChanges, .willFetchZoneChanges,
-      .didFetchZoneChanges, .didFetchChanges, .willSendChanges, .sentDatabaseChanges,
-      .sentRecordChanges, .didSendChanges:
+      guard let index = zonePages.firstIndex(where: { !$0.isTaken }),
+        let page = zonePages[index].zone, page.modified == modified, page.deleted == deleted
+      else { return "the app is given records that the next page does not hold" }
+      zonePages[index].isWithApp = true
+    case .willFetchZoneChanges: zonePages = []
+    case .stateUpdate, .accountChange, .willFetchChanges, .didFetchZoneChanges, .didFetchChanges,
+      .willSendChanges, .sentDatabaseChanges, .sentRecordChanges, .didSendChanges:
       break
     }
     return nil
@@ -84,7 +87,9 @@ struct TokenChecker {
   /// The app returned from an event.
   mutating func noteReturn() {
     if databasePage?.isWithApp == true { databasePage?.isTaken = true }
-    if zonePage?.isWithApp == true { zonePage?.isTaken = true }
+    for index in zonePages.indices where zonePages[index].isWithApp {
+      zonePages[index].isTaken = true
+    }
   }
 
   /// The fault in the tokens' changes since the last call; `nil` for none.
@@ -99,9 +104,10 @@ struct TokenChecker {
     defer { zoneTokens = state.zoneTokens }
     for zone in state.zoneTokens.keys.sorted() {
       guard let token = state.zoneTokens[zone], token != zoneTokens[zone] else { continue }
-      if zonePage?.token != token || zonePage?.zone?.zone != zone || zonePage?.isTaken != true {
-        return "the token of \(zone.name) moved before the app had the page"
-      }
+      guard let index = zonePages.firstIndex(where: { $0.token == token && $0.zone?.zone == zone }),
+        zonePages[...index].allSatisfy(\.isTaken)
+      else { return "the token of \(zone.name) moved before the app had the page" }
+      zonePages.removeSubrange(..<index)
     }
     return nil
   }
