@@ -105,6 +105,18 @@ struct DeviceTests {
     await #expect(throws: CancellationError.self) { try await cancelled.value }
   }
 
+  @Test("An engine of Apple's API alone has the simulated clock, on devices and in the suite")
+  func engineWithoutClockHasSimulatedOne() async throws {
+    let cloud = SimulatedCloud()
+    let small = try cloud.launch(on: "phone") { try SmallNotes($0, .lastWriteWins, nil) }
+    try small.app.write("Bread", as: "shopping")
+    // The delay of its state update.
+    await cloud.clock.waitForSleeper(of: .milliseconds(50))
+    #expect(!small.events.all.contains { $0.name == "stateUpdate" })
+    cloud.clock.advance(by: .milliseconds(50))
+    try await small.events.wait(for: "stateUpdate")
+  }
+
   @Test("A recorder logs the events and batches of any delegate it wraps")
   func recorderLogsEventsOfAnyDelegate() async throws {
     let cloud = SimulatedCloud()

@@ -96,13 +96,18 @@ public final class CKContainer: NSObject, Sendable {
         container: identifier, transport: transport, surroundings: surroundings))
   }
 
-  /// Creates a container whose engines' delegate calls pass through `interception`.
+  /// Creates a container whose engines' delegate calls pass through `interception`, and whose
+  /// engines use `clock` unless their configuration has one.
   package convenience init(
-    identifier: String, transport: any CloudTransport, interception: any DelegateInterception
+    identifier: String, transport: any CloudTransport, interception: any DelegateInterception,
+    clock: any Clock<Duration>
   ) {
+    var surroundings = CloudSyncEnvironment.inForce
+    surroundings.clock = clock
     self.init(
       connection: CloudConnection(
-        container: identifier, transport: transport, interception: interception))
+        container: identifier, transport: transport, surroundings: surroundings,
+        interception: interception))
   }
 
   /// The database of a scope: the same object as the property of that name.

@@ -25,6 +25,9 @@ package final class CloudConnection: Sendable {
   /// The executor of the container's tasks; `nil` for the default one.
   package var taskExecutor: (any TaskExecutor)? { surroundings.taskExecutor }
 
+  /// The clock of the container's engines; `nil` for the continuous one.
+  var clock: (any Clock<Duration>)? { surroundings.clock }
+
   private let state = Mutex(State())
 
   /// Creates a connection; without a transport, the environment supplies one at the first request.

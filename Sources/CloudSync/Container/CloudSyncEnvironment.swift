@@ -35,6 +35,12 @@ public struct CloudSyncEnvironment: Sendable {
   /// completion handlers; `nil` for the default one.
   public var taskExecutor: (any TaskExecutor)?
 
+  /// The clock that times the delays of engines in this environment whose configuration has none;
+  /// `nil` for the continuous clock.
+  ///
+  /// A test sets it for an app that is written with CloudKit's API alone.
+  public var clock: (any Clock<Duration>)?
+
   /// The notification center to which containers of this environment post account changes.
   ///
   /// The default center unless set, as with Apple's CloudKit. Processes with several environments

@@ -27,10 +27,11 @@ extension CKSyncEngine {
     /// takes precedence over `stateSerialization`.
     public var stateStore: (any StateStore)?
 
-    /// The clock that times the engine's delays; tests can supply their own.
+    /// The clock that times the engine's delays; `nil` for that of the container's
+    /// `CloudSyncEnvironment`, or the continuous one.
     ///
     /// Not in CloudKit.
-    public var clock: any Clock<Duration>
+    public var clock: (any Clock<Duration>)?
 
     /// The executor of the engine's tasks and of the delegate's calls; `nil` for that of the
     /// container's `CloudSyncEnvironment`, or the default one.
@@ -60,7 +61,7 @@ extension CKSyncEngine {
       stateStore = nil
       tracer = nil
       taskExecutor = nil
-      clock = ContinuousClock()
+      clock = nil
     }
 
     /// The database and the settings.

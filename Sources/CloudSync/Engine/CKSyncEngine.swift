@@ -52,9 +52,12 @@ public final class CKSyncEngine: Sendable, CustomStringConvertible {
   /// - Parameter configuration: The database, the stored state and the delegate. The public
   ///   database is not supported: every operation fails with `badDatabase`.
   public init(_ configuration: CKSyncEngine.Configuration) {
-    database = configuration.database
+    let database = configuration.database
+    self.database = database
     let parts = EngineParts(configuration)
-    let clock = EngineClock(configuration.clock)
+    let chosen: any Clock<Duration> =
+      configuration.clock ?? database.connection.clock ?? ContinuousClock()
+    let clock = EngineClock(chosen)
     var settings = SyncMachine.Configuration(
       session: clock.session(), automaticallySync: configuration.automaticallySync)
     settings.subscription = configuration.subscriptionID.map { SubscriptionID($0) }

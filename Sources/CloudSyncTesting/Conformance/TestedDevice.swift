@@ -81,7 +81,8 @@ final class TestedDevice: Sendable {
       AppSurroundings(
         device: link.name, folder: folder.url,
         container: CKContainer(
-          identifier: cloud.containerIdentifier, transport: launch, interception: launch),
+          identifier: cloud.containerIdentifier, transport: launch, interception: launch,
+          clock: cloud.clock),
         clock: cloud.clock))
     contents.withLock { $0.app = app }
     await executor.settle()

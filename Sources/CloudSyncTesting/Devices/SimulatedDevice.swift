@@ -126,7 +126,8 @@ public final class SimulatedDevice<App: Sendable>: Sendable {
     let surroundings = AppSurroundings(
       device: name, folder: folder,
       container: CKContainer(
-        identifier: cloud.containerIdentifier, transport: launch, interception: launch),
+        identifier: cloud.containerIdentifier, transport: launch, interception: launch,
+        clock: cloud.clock),
       clock: cloud.clock)
     let app = try launchApp(surroundings)
     let engine = makeEngine(app, surroundings, state)
