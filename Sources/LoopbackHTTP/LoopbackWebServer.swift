@@ -46,8 +46,9 @@ public final class LoopbackWebServer: Sendable {
     public var controlToken: String?
     /// Called for each answered request, on any thread, for a log; it must return at once.
     public var requestLog: (@Sendable (LoggedRequest) -> Void)?
-    /// Called when a holder of the control token asks the program to stop; `nil` refuses that.
-    public var stopRequested: (@Sendable () -> Void)?
+    /// Called when a holder of the control token asks the program to stop; `nil` refuses that, and
+    /// so does an error, whose description is in the response.
+    public var stopRequested: (@Sendable () throws -> Void)?
 
     /// The defaults: any free port, and only what a test needs is allowed.
     public init(

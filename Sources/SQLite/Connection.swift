@@ -132,6 +132,14 @@ package final class Connection {
     refusesChanges = true
   }
 
+  /// Whether the file was moved, replaced or deleted since it was opened.
+  package var hasMoved: Bool {
+    var hasMoved: CInt = 0
+    // A file system that does not know leaves the number unchanged.
+    sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
+    return hasMoved != 0
+  }
+
   /// Whether a transaction is open.
   package var isInTransaction: Bool { handle != nil && sqlite3_get_autocommit(handle) == 0 }
 

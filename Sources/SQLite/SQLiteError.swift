@@ -20,6 +20,8 @@ package struct SQLiteError: Error, Hashable, Sendable {
     package static let readOnly = Code(rawValue: SQLITE_READONLY)
     /// A read or write of the system failed.
     package static let inputOutput = Code(rawValue: SQLITE_IOERR)
+    /// The index of the write-ahead log could not be enlarged, mostly because the disk is full.
+    package static let sharedMemorySize = Code(rawValue: SQLITE_IOERR | 19 << 8)
     /// The file's content is damaged.
     package static let corrupt = Code(rawValue: SQLITE_CORRUPT)
     /// The disk is full.

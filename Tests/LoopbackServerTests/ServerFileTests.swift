@@ -8,6 +8,30 @@ import Testing
 
 @testable import LoopbackServer
 
+@Suite("A server's file that is moved while it is open")
+struct MovedFileTests {
+  @Test("Requests are refused until the file is back, and what they had stored before is kept")
+  func movedFileIsRefused() async throws {
+    let file = try TemporaryFile()
+    defer { file.remove() }
+    let server = try LoopbackServer(path: file.path)
+    let user = try server.user(of: "alice")
+    let elsewhere = file.path + ".old"
+    for hasOther in [false, true] {
+      try FileManager.default.moveItem(atPath: file.path, toPath: elsewhere)
+      if hasOther { try Data().write(to: file.url) }
+      let error = #expect(throws: CloudError.self) { try server.user(of: "bob") }
+      #expect(error?.code == .serviceUnavailable)
+      #expect(error?.message.contains("was moved, replaced or deleted") == true)
+      if hasOther { try FileManager.default.removeItem(atPath: file.path) }
+      try FileManager.default.moveItem(atPath: elsewhere, toPath: file.path)
+      #expect(try server.accounts().map(\.name) == ["alice"])
+      #expect(try server.user(of: "alice") == user)
+    }
+    server.close()
+  }
+}
+
 /// A file that no server can be opened on.
 struct BadFile: CustomTestStringConvertible, Sendable {
   let code: ServerFileError.Code

@@ -4,6 +4,26 @@ package import Foundation
   package import FoundationNetworking
 #endif
 
+extension URLRequest {
+  /// The request with a host to which `URLSession` can connect.
+  ///
+  /// On Linux it fails for IPv6 addresses as a `badURL`. `localhost` also means `::1`; there is no
+  /// other name for the address of another machine.
+  package var connectable: URLRequest {
+    #if canImport(FoundationNetworking)
+      guard let url, url.host == "::1",
+        var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
+      else { return self }
+      components.host = "localhost"
+      var request = self
+      request.url = components.url
+      return request
+    #else
+      return self
+    #endif
+  }
+}
+
 extension URLSession {
   /// Performs a request and returns its response.
   ///
@@ -17,7 +37,7 @@ extension URLSession {
   /// dropped.
   package func answer(to request: URLRequest) async throws -> (Data, URLResponse) {
     let pending = PendingRequest<(Data, URLResponse)>()
-    let task = dataTask(with: request) { data, response, error in
+    let task = dataTask(with: request.connectable) { data, response, error in
       if let data, let response, error == nil {
         pending.finish(.success((data, response)))
       } else {

@@ -23,7 +23,7 @@ package struct ControlRoutes: Sendable {
   let firstLimits: ServerLimits
   private let metrics: ServerMetrics
   /// Stops the program that runs the server; `nil` if a request can't.
-  let stop: (@Sendable () -> Void)?
+  let stop: (@Sendable () throws -> Void)?
   private let token: [UInt8]
 
   /// Creates the routes of `server`.
@@ -41,7 +41,7 @@ package struct ControlRoutes: Sendable {
     server: LoopbackServer, token: String, allowsFaults: Bool,
     signIn: @escaping @Sendable (_ account: String) throws(SignInError) -> String,
     apiToken: String? = nil, clock: any Clock<Duration>,
-    metrics: ServerMetrics = ServerMetrics(), stop: (@Sendable () -> Void)? = nil
+    metrics: ServerMetrics = ServerMetrics(), stop: (@Sendable () throws -> Void)? = nil
   ) {
     self.server = server
     self.token = Array(token.utf8)
@@ -224,7 +224,9 @@ extension ControlRoutes {
       guard let stop else {
         throw HTTPRefusal(409, "the server is part of another program; end that program")
       }
-      stop()
+      do { try stop() } catch {
+        throw HTTPRefusal(503, "the server goes on, because it can't be stopped well: \(error)")
+      }
       let process = ProcessInfo.processInfo.processIdentifier
       return .members(["stopping": .bool(true), "process": .integer(Int64(process))])
     }

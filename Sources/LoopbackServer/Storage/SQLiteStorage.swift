@@ -111,6 +111,8 @@ final class SQLiteStorage: CloudStorage {
       forget()
       fault = nil
     }
+    // Another process could open a new file at the path, and its log is at the same place.
+    guard !connection.hasMoved else { throw ServerFileError.moved(connection.path) }
     do {
       let value = try translating {
         try connection.transaction {

@@ -50,7 +50,9 @@ enum ServerFile {
           path: path, identity: identity, secret: secret, busyMilliseconds: busyMilliseconds,
           fileSystem: fileSystem, mode: mode, readsAlone: readsAlone)
       }
-      do { return try connect(false) } catch SQLiteError.Code.full where isThere {
+      do { return try connect(false) } catch let error as SQLiteError
+        where isThere && (error.code == .full || error.extendedCode == .sharedMemorySize)
+      {
         return try connect(true)
       }
     } catch let error as ServerFileError {

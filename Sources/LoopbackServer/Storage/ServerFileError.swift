@@ -65,6 +65,8 @@ public struct ServerFileError: Error, Hashable, Sendable, LocalizedError {
     case .full:
       self.init(
         .full, path: path, "the disk that holds \(path) is full; free some space and try again")
+    case .inputOutput where error.extendedCode == .sharedMemorySize:
+      self.init(SQLiteError(.full, error.message), path: path)
     case .inputOutput:
       self.init(
         .failed, path: path,
@@ -72,6 +74,13 @@ public struct ServerFileError: Error, Hashable, Sendable, LocalizedError {
           + "(SQLite's code \(error.extendedCode.rawValue))")
     default: self.init(.failed, path: path, "SQLite failed on \(path): \(error.message)")
     }
+  }
+
+  /// The error of a file that is not at its path any more.
+  static func moved(_ path: String) -> ServerFileError {
+    ServerFileError(
+      .failed, path: path,
+      "\(path) was moved, replaced or deleted while it was open; put it back, or stop the server")
   }
 
   init(damaged detail: String, path: String) {

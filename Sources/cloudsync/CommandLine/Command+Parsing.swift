@@ -51,6 +51,9 @@ extension Command {
         var checked = arguments
         let options = try ServerOptions(&checked, environment)
         try checked.end()
+        if options.requestLog == "-" {
+          throw UsageError("--detach has no output for --request-log -; name a file")
+        }
         return .detach(arguments: arguments.takeOptions(), warning: options.warning)
       }
       return .serve(Serve(options: try ServerOptions(&arguments, environment)))

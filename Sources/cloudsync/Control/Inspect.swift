@@ -127,7 +127,7 @@ struct Inspect: Sendable {
     var place = ""
     switch address {
     case .server(let url, _): place = url.absoluteString
-    case .file(let path): place = path
+    case .file(let path): place = ServerData.name(path)
     }
     var text = "\(printable(place))\n"
     for (subject, answer) in [(Subject.accounts, accounts), (.databases, databases)] {

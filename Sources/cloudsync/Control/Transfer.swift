@@ -1,3 +1,4 @@
+import CloudSync
 import CommandLineKit
 import Foundation
 import Synchronization
@@ -49,7 +50,7 @@ final class Transfer: NSObject, URLSessionDataDelegate, Sendable {
     defer { session.finishTasksAndInvalidate() }
     return try await withCheckedThrowingContinuation { continuation in
       transfer.state.withLock { $0.continuation = continuation }
-      session.dataTask(with: request).resume()
+      session.dataTask(with: request.connectable).resume()
     }
   }
 

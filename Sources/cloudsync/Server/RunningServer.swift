@@ -39,7 +39,11 @@ struct RunningServer: Sendable {
       var web = options.web
       requestLog = try options.requestLog.map { try RequestLog($0, isJSON: isJSON) }
       if let requestLog { web.requestLog = { requestLog.note($0) } }
-      web.stopRequested = { kill(getpid(), SIGTERM) }
+      web.stopRequested = {
+        // A server in the background has nobody to tell when it ends, and its data would be lost.
+        if let path = options.exportFile { try RunningServer.export(server, to: path) }
+        kill(getpid(), SIGTERM)
+      }
       self.web = try RunningServer.listen(server, web)
       for order in options.faults?.orders ?? [] {
         do throws(CloudError) { try self.web.injectFault(order.body) } catch {
@@ -131,9 +135,13 @@ struct RunningServer: Sendable {
     requestLog?.finish()
     defer { web.server.close() }
     guard let exportFile else { return }
-    let file = try NewFile(exportFile)
+    try RunningServer.export(web.server, to: exportFile)
+  }
+
+  private static func export(_ server: LoopbackServer, to path: String) throws {
+    let file = try NewFile(path)
     do {
-      try web.server.exportArchive { try file.write(Array($0.utf8)) }
+      try server.exportArchive { try file.write(Array($0.utf8)) }
       try file.finish()
     } catch {
       file.discard()

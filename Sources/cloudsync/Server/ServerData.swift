@@ -12,6 +12,11 @@ enum ServerData {
   static func open(_ path: String?, create: Bool) throws -> LoopbackServer {
     guard let path else { return LoopbackServer() }
     if isDatabase(path) { return try openDatabase(path) }
+    if path.contains(/(^|\s)(host|dbname|user|password|port|service)\s*=/) {
+      throw ToolError(
+        "the address of a PostgreSQL database is written as a URL: "
+          + "postgresql://USER@HOST:PORT/DATABASE", code: ExitCode.usage)
+    }
     if !create, !FileManager.default.fileExists(atPath: path) {
       throw ToolError(
         "there is no file \(quoted(path)); give the file of a server", code: ExitCode.noInput)

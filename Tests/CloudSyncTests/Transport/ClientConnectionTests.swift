@@ -4,6 +4,10 @@ import VerificationSupport
 
 @testable import CloudSync
 
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
 /// The connections and threads of the HTTP clients.
 @Suite("Connections of the HTTP clients", .timeLimit(.minutes(10)))
 struct ClientConnectionTests {
@@ -82,6 +86,22 @@ struct ClientConnectionTests {
     #expect(try await held.value == "text")
     while server.connectionCount > 0 { await Task.yield() }
     #expect(await server.end())
+  }
+
+  @Test("URLSession reaches IPv6 on this machine by a name where it refuses the address")
+  func addressIsReplacedByName() throws {
+    for (url, connectable) in [
+      ("http://[::1]:8400/a%20b?c=%26", "http://localhost:8400/a%20b?c=%26"),
+      ("http://127.0.0.1:8400/a", "http://127.0.0.1:8400/a"),
+      ("https://[2001:db8::1]/a", "https://[2001:db8::1]/a"),
+    ] {
+      let request = URLRequest(url: try #require(URL(string: url)))
+      #if canImport(FoundationNetworking)
+        #expect(request.connectable.url?.absoluteString == connectable)
+      #else
+        #expect(request.connectable.url?.absoluteString == url)
+      #endif
+    }
   }
 
   @Test("A request through URLSession has the same method, fields and body, and response")

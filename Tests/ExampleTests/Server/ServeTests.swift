@@ -45,6 +45,8 @@ struct ServeTests {
       ("--public-url", "https://sync.example.com/path", "without a path"),
       ("--allow-host", "http://a.example", "sync.example.com"),
       ("--trusted-proxy", "nginx", "10.0.0.0/8"),
+      ("--data", "host=127.0.0.1 dbname=notes password=secret", "postgresql://"),
+      ("--detach", "--request-log=-", "name a file"),
     ] {
       let run = try await tool.run(["serve", option, value])
       #expect(run.code == 64 && run.errors.contains(hint), "\(option) \(value): \(run.errors)")
@@ -79,7 +81,11 @@ struct ServeTests {
     let folder = tool.path("folder")
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
     let blocked = try await tool.serve("--export-on-exit", folder + "/archive")
+    #expect(try await blocked.save("n3") == 200)
     try FileManager.default.removeItem(atPath: folder)
+    let refused = try await tool.run(["stop"], environment: blocked.environment)
+    #expect(refused.code != 0 && refused.errors.contains("folder/archive"), "\(refused.errors)")
+    #expect(try await blocked.save("n4") == 200, "it goes on")
     #expect(await blocked.stop() == 73)
     let names = try FileManager.default.contentsOfDirectory(atPath: tool.folder.path).sorted()
     #expect(names == ["first.jsonl", "second.jsonl"])
