@@ -11,12 +11,13 @@ import Synchronization
 ///
 /// - `CLOUDSYNC_SERVER` names a file, as a path or a `file:` URL, in which the server stores
 ///   everything. Several processes can use the same file at the same time: they are then devices of
-///   one cloud and receive each other's changes within a second. It can also name a CloudKit Web
-///   Services server, as an `http:` or `https:` URL; `cloudsync exec` sets the URL and the tokens
-///   for the command it runs.
+///   one cloud, if each has a name of its own, and receive each other's changes within a second. It
+///   can also name a CloudKit Web Services server, as an `http:` or `https:` URL; `cloudsync exec`
+///   sets the URL and the tokens for the command it runs.
 /// - `CLOUDSYNC_ACCOUNT` names the account; empty means no account.
 /// - `CLOUDSYNC_DEVICE` names the device, which should keep its name. Without it, each process is
-///   another device.
+///   another device of a server that is reached by HTTP; with a file, the processes without a name
+///   are one device, so name each process that shares a file.
 /// - `CLOUDSYNC_API_TOKEN` is the app's token for an HTTP server, and `CLOUDSYNC_WEB_AUTH_TOKEN`
 ///   the token of the account; with `CLOUDSYNC_CONTROL_TOKEN` instead, a loopback server signs in
 ///   any account.

@@ -63,7 +63,7 @@ extension CloudMachine {
     var page = ZoneChangesPage(
       zone: access.id, modified: [], deleted: [], token: ChangeToken(bytes: []),
       moreComing: false)
-    let end = try fill(&page, from: start, limit: limit, request.fields, access)
+    let end = try fill(&page, from: start, limit: limit, request, access)
     page.token = end.token(of: feed)
     return .zoneChanges(page)
   }
@@ -71,8 +71,9 @@ extension CloudMachine {
   /// Adds the changes after `start` to `page`, and returns where the page ends.
   private func fill(
     _ page: inout ZoneChangesPage, from start: FeedPosition, limit: Int,
-    _ fields: FieldSelection, _ access: ZoneAccess
+    _ request: FetchZoneChanges, _ access: ZoneAccess
   ) throws -> FeedPosition {
+    let pageBytes = min(limits.pageBytes, request.recordBytes ?? .max)
     var place = start
     var remaining = limit
     var bytes = 0
@@ -83,7 +84,7 @@ extension CloudMachine {
       let rows = try access.context.storage.recordChanges(
         of: access.zone.id, in: access.home, after: place.sequence, limit: wanted)
       for row in rows {
-        guard remaining > 0, bytes < limits.pageBytes, remainingReads > 0 else {
+        guard remaining > 0, bytes < pageBytes, remainingReads > 0 else {
           page.moreComing = true
           return place
         }
@@ -92,7 +93,7 @@ extension CloudMachine {
         switch access.visibleChange(of: row, after: start) {
         case .nothing: continue
         case .changed(var record):
-          record.fields = fields.applied(to: record.fields)
+          record.fields = request.fields.applied(to: record.fields)
           bytes += record.byteCount
           page.modified.append(access.outward(record))
         case .gone:

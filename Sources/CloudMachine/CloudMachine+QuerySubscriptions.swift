@@ -80,7 +80,8 @@ extension CloudMachine {
                 zone: record.id.zone,
                 query: QueryPush(
                   record: record.id, reason: reason,
-                  fields: pushed(record.fields, subscription.notificationInfo)))))
+                  fields: pushed(record.fields, subscription.notificationInfo)),
+                environment: home.environment)))
           if watched.options.contains(.firesOnce) {
             spent.append((subscription.id, home))
             break

@@ -110,7 +110,7 @@ extension CloudMachine {
         user: account.user, exceptDevice: context.device,
         push: CloudPush(
           container: context.database.container, database: context.database.scope,
-          subscription: subscription.id, zone: zone))
+          subscription: subscription.id, zone: zone, environment: context.database.environment))
     }
   }
 }

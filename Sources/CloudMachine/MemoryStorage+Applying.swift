@@ -34,8 +34,10 @@ extension MemoryStorage.State {
   private mutating func apply(_ change: StorageChange) {
     switch change {
     case .putAccount(let row):
-      if let old = accounts.updateValue(row, forKey: row.user) { usersByName[old.name] = nil }
-      usersByName[row.name] = row.user
+      if let old = accounts.updateValue(row, forKey: row.user) {
+        usersByName[Array(old.name.utf8)] = nil
+      }
+      usersByName[Array(row.name.utf8)] = row.user
     case .putDatabase(let row): databases[row.id, default: MemoryDatabase()].row = row
     case .putZone(let row, let database):
       databases[database, default: MemoryDatabase()].zones[row.id, default: MemoryZone()].row = row

@@ -12,7 +12,8 @@ public final class MemoryStorage: CloudStorage {
     var identity: UInt64
     var secret: StorageSecret
     var accounts: [UserID: AccountRow] = [:]
-    var usersByName: [String: UserID] = [:]
+    /// By the bytes of the names: texts that Unicode takes for the same are different names.
+    var usersByName: [[UInt8]: UserID] = [:]
     var databases: [DatabaseID: MemoryDatabase] = [:]
     var receipts: [ReceiptOwner: MemoryReceipts] = [:]
     var recordTypes: [RecordTypeID: RecordTypeRow] = [:]
@@ -120,7 +121,7 @@ extension MemoryStorage {
 
   /// The account called `name`.
   public func account(named name: String) throws -> AccountRow? {
-    current.usersByName[name].flatMap { current.accounts[$0] }
+    current.usersByName[Array(name.utf8)].flatMap { current.accounts[$0] }
   }
 
   /// The account with the user name `user`.

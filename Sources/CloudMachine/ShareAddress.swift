@@ -92,13 +92,14 @@ struct ShareAddress {
 extension CloudMachine {
   /// The share URL of `root` in a private database, even before the share exists.
   ///
-  /// That of an existing share was derived from another secret, if an archive without a secret
-  /// brought it.
+  /// That of an existing share of the root was derived from another secret, if an archive without a
+  /// secret brought it. A record below another root has that root's share, which is not its own.
   package func shareURL(
     ofRoot root: RecordID, in home: DatabaseID, _ storage: any CloudStorage
   ) throws -> String {
     if let share = try storage.record(root, in: home)?.record?.share,
-      let url = try storage.record(share, in: home)?.record?.sharing?.url
+      let sharing = try storage.record(share, in: home)?.record?.sharing, sharing.root == root,
+      let url = sharing.url
     {
       return url
     }

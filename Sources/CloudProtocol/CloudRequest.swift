@@ -142,6 +142,13 @@ public struct FetchZoneChanges: Hashable, Sendable, Codable {
   public var limit: Int?
   /// The fields to return.
   public var fields: FieldSelection
+  /// The number of bytes of records after which a page ends; `nil` for the server's limit.
+  ///
+  /// At 0 a page has no record. Set by a server that puts several pages into one response; it is
+  /// not sent.
+  package var recordBytes: Int?
+
+  private enum CodingKeys: CodingKey { case zone, since, limit, fields }
 
   /// Creates a request for the changes of `zone` after `since`.
   public init(

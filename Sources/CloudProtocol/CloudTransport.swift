@@ -48,17 +48,27 @@ public struct CloudPush: Hashable, Sendable, Codable {
   public var zone: ZoneID?
   /// The changed record, for a query subscription.
   public var query: QueryPush?
+  /// The environment of the change; `nil` if it is not known.
+  ///
+  /// It is not sent: a transport that waits for the pushes of one environment sets it.
+  public var environment: CloudEnvironment?
 
   /// Creates a push.
   public init(
     container: String, database: DatabaseScope, subscription: SubscriptionID, zone: ZoneID? = nil,
-    query: QueryPush? = nil
+    query: QueryPush? = nil, environment: CloudEnvironment? = nil
   ) {
+    self.environment = environment
     self.container = container
     self.database = database
     self.subscription = subscription
     self.zone = zone
     self.query = query
+  }
+
+  /// Whether the push is for a device that uses a container in an environment.
+  package func concerns(_ container: String, _ environment: CloudEnvironment) -> Bool {
+    self.container == container && self.environment ?? environment == environment
   }
 }
 

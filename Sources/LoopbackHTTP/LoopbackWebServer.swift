@@ -128,9 +128,7 @@ public final class LoopbackWebServer: Sendable {
     httpOptions.trustedProxies = try options.proxies()
     publicURL = try options.publicOrigin()
     controlToken = options.controlToken ?? LoopbackWebServer.randomToken()
-    let tokens = AccessTokens(
-      signer: TokenSigner(key: try server.signingKey()), clock: server.clock,
-      lifetime: options.webTokenSeconds)
+    let tokens = try AccessTokens(server, lifetime: options.webTokenSeconds)
     let courier = WebCourier(
       clock: httpOptions.clock, wallClock: server.clock, taskExecutor: server.taskExecutor)
     let metrics = ServerMetrics()
@@ -148,7 +146,8 @@ public final class LoopbackWebServer: Sendable {
     routes = ServiceRoutes(server: server, tokens: tokens, courier: courier, baseURL: url)
     let control = ControlRoutes(
       server: server, token: controlToken, allowsFaults: options.allowsFaultControl,
-      signIn: { tokens.webToken(for: $0) }, apiToken: tokens.apiToken(), clock: httpOptions.clock,
+      signIn: { tokens.webToken(for: $0) }, apiToken: { tokens.apiToken() },
+      clock: httpOptions.clock,
       metrics: metrics, stop: options.stopRequested)
     self.control = control
     let http = http
@@ -165,7 +164,8 @@ public final class LoopbackWebServer: Sendable {
     router.open(routes, control, controlToken: controlToken, port: http.port)
   }
 
-  /// The API token of an app, for one container or for all.
+  /// The API token of an app, for one container or for all, until an import with a secret or a
+  /// reset.
   public func apiToken(for container: String? = nil) -> String {
     routes.tokens.apiToken(for: container)
   }
@@ -185,17 +185,11 @@ public final class LoopbackWebServer: Sendable {
     return routes.tokens.webToken(for: account, container: container)
   }
 
-  /// Injects a fault, as the control interface does.
+  /// Injects faults, as the control interface does.
   ///
-  /// - Parameter order: The body of a request to `faults`.
-  /// - Throws: `invalidArguments` if it is not valid; nothing is changed then.
-  package func injectFault(_ order: [UInt8]) throws(CloudError) {
-    do throws(HTTPRefusal) {
-      try control.carryOut(order)
-    } catch {
-      throw CloudError(.invalidArguments, error.reason)
-    }
-  }
+  /// - Parameter body: The body of a request to `faults`.
+  /// - Throws: The response of the control interface to a body that it refuses.
+  package func injectFaults(_ body: [UInt8]) throws(HTTPRefusal) { try control.carryOut(body) }
 
   /// Stops listening; the underlying server keeps running.
   ///

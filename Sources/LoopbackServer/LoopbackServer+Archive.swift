@@ -11,9 +11,9 @@ public import Foundation
 /// can be compared line by line. Values are preserved exactly.
 ///
 /// An archive carries the server's identity and the URLs of its shares, so change tokens, cursors
-/// and these URLs stay valid on the server that imports it. Use only one of the two servers from
-/// then on: their later tokens cannot be distinguished. The archive discloses every record and
-/// every share's URL; keep it in a file with mode 0600.
+/// and these URLs stay valid on the server that imports it, unless it draws a new identity. Use
+/// only one of the two servers from then on: their later tokens cannot be distinguished. The
+/// archive discloses every record and every share's URL; keep it in a file with mode 0600.
 ///
 /// Unless it is left out, the archive also has the server's secret. The API token, web tokens and
 /// the URLs of future shares are derived from it: a reader of the archive can then sign in as
@@ -56,17 +56,24 @@ extension LoopbackServer {
 
   /// Imports an archive into this server, which must be empty; imports everything or nothing.
   ///
-  /// Devices get no pushes. The server takes over the archive's identity, and its secret if it has
-  /// one. A server in a file keeps the records of one zone in memory at a time.
-  /// - Parameter read: returns the next line with or without its line feed, `nil` after the last.
-  ///   It must not call the server, which answers no request during the import.
+  /// Devices get no pushes. The server takes over the archive's secret if it has one. A server in a
+  /// file keeps the records of one zone in memory at a time.
+  /// - Parameters:
+  ///   - keepsIdentity: whether the server takes over the archive's identity. If not, it gets a new
+  ///     one: every change token and cursor of the earlier server is rejected as expired, and
+  ///     devices fetch everything again. That is needed if the archive does not have the latest
+  ///     changes that devices may know.
+  ///   - read: returns the next line with or without its line feed, `nil` after the last. It must
+  ///     not call the server, which answers no request during the import.
   ///
   /// Throws `serverRejectedRequest` if the server is not empty, accounts without data aside;
   /// `invalidArguments`, naming the line, if the archive is damaged, truncated or not an archive;
   /// `incompatibleVersion` when a newer version wrote it; and what `read` throws. On error nothing
   /// is changed.
-  public func importArchive(from read: () throws -> String?) throws {
-    try importLines {
+  public func importArchive(
+    keepsIdentity: Bool = true, from read: () throws -> String?
+  ) throws {
+    try importLines(keepsIdentity) {
       guard let line = try read() else { return nil }
       let bytes = Array(line.utf8)
       return bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes[...]
@@ -76,10 +83,12 @@ extension LoopbackServer {
   /// Imports an archive into this server, which must be empty; imports everything or nothing.
   ///
   /// Throws as `importArchive(from:)` does.
-  public func importArchive(_ archive: Data) throws(CloudError) {
+  public func importArchive(
+    _ archive: Data, keepsIdentity: Bool = true
+  ) throws(CloudError) {
     var start = archive.startIndex
     do {
-      try importLines {
+      try importLines(keepsIdentity) {
         guard start < archive.endIndex else { return nil }
         guard let end = archive[start...].firstIndex(of: UInt8(ascii: "\n")) else {
           throw CloudError(
@@ -139,7 +148,9 @@ extension LoopbackServer {
     } catch { throw failure ?? error }
   }
 
-  private func importLines(from read: () throws -> ArraySlice<UInt8>?) throws {
+  private func importLines(
+    _ keepsIdentity: Bool, from read: () throws -> ArraySlice<UInt8>?
+  ) throws {
     var failure: (any Error)?
     do {
       try executor.replace { storage in
@@ -162,7 +173,7 @@ extension LoopbackServer {
             throw error
           }
         }
-        var reader = ArchiveReader(storage)
+        var reader = ArchiveReader(storage, keepsIdentity: keepsIdentity)
         while let line = try next() { try reader.take(line) }
         try reader.finish()
       }

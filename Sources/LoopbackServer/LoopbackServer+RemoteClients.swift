@@ -59,18 +59,29 @@ extension LoopbackServer {
     }
   }
 
-  /// The key for signing tokens, derived from the storage's secret and stable across restarts.
-  ///
-  /// - Throws: `networkFailure` after the server was closed.
-  package func signingKey() throws(CloudError) -> [UInt8] {
-    try executor.inspect { _, storage in
-      let secret = try storage.secret()
+  /// What the key for signing tokens is derived from: the storage's secret.
+  package struct SigningSecret: Hashable, Sendable {
+    fileprivate let secret: StorageSecret
+
+    /// The key, the same for the same secret.
+    package var key: [UInt8] {
       var writer = ByteWriter()
       writer.write("keys of what is sealed for other processes")
       writer.write(fixed: secret.first)
       writer.write(fixed: secret.second)
       return SHA256.digest(of: writer.bytes)
     }
+  }
+
+  /// The secret for signing tokens, stable across restarts, until an import with a secret or a
+  /// reset replaces it, here or at another server on the same data.
+  ///
+  /// A copy in memory; a change by another process is known after the next check for foreign
+  /// changes.
+  ///
+  /// - Throws: `networkFailure` after the server was closed.
+  package func signingSecret() throws(CloudError) -> SigningSecret {
+    SigningSecret(secret: try executor.secret())
   }
 
   /// One push of each subscription of an account in a container, for a device that may have missed
@@ -91,7 +102,7 @@ extension LoopbackServer {
         return try storage.subscriptions(in: home).map { subscription in
           CloudPush(
             container: container, database: scope, subscription: subscription.id,
-            zone: subscription.kind.zone)
+            zone: subscription.kind.zone, environment: environment)
         }
       }
     }

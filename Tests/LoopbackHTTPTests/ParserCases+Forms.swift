@@ -57,6 +57,7 @@ extension ParserCase {
     ([", chunked"], "400"), (["chunked, "], "400"), ([","], "400"), ([" "], "400"),
     (["gzip,, chunked"], "400"), (["chunked;q=1"], "400"), (["chunked ; a"], "400"),
     (["'chunked'"], "400"), (["chunked chunked"], "400"), (["chunkedx"], "400"),
+    (["chun\u{212A}ed"], "400"),
     (["chunked\u{B}"], "400"), (["\u{C}chunked"], "400"), (["c\u{0}hunked"], "400"),
     (["=, chunked"], "400"), (["(a), chunked"], "400"), (["", "chunked"], "400"),
   ].map { values, outcome in

@@ -88,6 +88,33 @@ struct ArchiveTests {
     }
   }
 
+  @Test("An import with a new identity makes all change tokens expire, and changes nothing else")
+  func anImportWithANewIdentityMakesTokensExpire() async throws {
+    let world = try await ArchiveWorld(filling: LoopbackServer(clock: time))
+    let archive = try world.server.exportArchive()
+    func changes(_ server: LoopbackServer, since: ChangeToken?) async throws -> ChangeToken {
+      let request = FetchZoneChanges(zone: zoneA, since: since)
+      guard
+        case .zoneChanges(let page) = try await ArchiveWorld.device("phone", on: server)
+          .send(call(UUID().uuidString, .fetchZoneChanges(request)))
+      else { throw ArchiveWorld.Unexpected() }
+      return page.token
+    }
+    let token = try await changes(world.server, since: nil)
+    let (same, new) = (LoopbackServer(clock: time), LoopbackServer(clock: time))
+    try same.importArchive(archive)
+    try new.importArchive(archive, keepsIdentity: false)
+    #expect(try await changes(same, since: token) == token)
+    let error = await #expect(throws: CloudError.self) { try await changes(new, since: token) }
+    #expect(error?.code == .changeTokenExpired)
+    _ = try await changes(new, since: try await changes(new, since: nil))
+    let lines = try [archive, new.exportArchive()].map {
+      String(decoding: $0, as: UTF8.self).split(separator: "\n")
+    }
+    #expect(lines[0].dropFirst().dropLast() == lines[1].dropFirst().dropLast())
+    #expect(lines[0][0] != lines[1][0])
+  }
+
   @Test("Arbitrary rows survive an archive, in either storage", arguments: 1...20)
   func archiveKeepsArbitraryRows(_ seed: UInt64) throws {
     var random = StorageRandom(seed: seed)

@@ -158,7 +158,9 @@ struct DeviceTests {
     #expect(
       await iterator.next()
         == .push(
-          CloudPush(container: "c", database: .private, subscription: SubscriptionID("all"))))
+          CloudPush(
+            container: "c", database: .private, subscription: SubscriptionID("all"),
+            environment: .development)))
     await clock.waitForSleepers(1)
     observation.stop()
     first.close()

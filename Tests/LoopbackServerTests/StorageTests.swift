@@ -28,6 +28,28 @@ struct StorageTests {
     #expect(file.contents.count == 1)
   }
 
+  /// Proves WS-185.
+  @Test("A new account needs a name in composed form, in memory and in a file")
+  func aNewAccountNeedsAComposedName() async throws {
+    let file = try TemporaryFile()
+    defer { file.remove() }
+    for server in [LoopbackServer(), try LoopbackServer(path: file.path)] {
+      for _ in 0..<2 {
+        let error = #expect(throws: CloudError.self) { try server.user(of: "e\u{301}") }
+        #expect(error?.code == .invalidArguments)
+        let device = server.device("phone", signedInAs: "e\u{301}")
+        let call = CloudCall(
+          container: "c", database: .private, requestID: "1", request: .fetchCurrentUser)
+        await #expect(throws: CloudError.self) { _ = try await device.send(call) }
+        #expect(throws: CloudError.self) { try server.controls.setQuota(1, of: "e\u{301}") }
+        // Once more, when the composed name is known.
+        _ = try server.user(of: "\u{E9}")
+      }
+      #expect(try server.accounts().map(\.name) == ["\u{E9}"])
+      server.close()
+    }
+  }
+
   /// Proves S3.
   @Test("Any changes leave the same rows in memory and in a file", arguments: 1...20)
   func randomChangesLeaveSameRows(_ seed: UInt64) throws {

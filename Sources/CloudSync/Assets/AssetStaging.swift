@@ -85,7 +85,8 @@ final class AssetStaging: Sendable {
 
   private func folder() throws -> URL {
     if let folder = state.withLock({ $0.folder }) { return folder }
-    removeLeftovers()
+    let root = try ownRoot()
+    removeLeftovers(in: root)
     let process = ProcessInfo.processInfo.processIdentifier
     let folder = root.appendingPathComponent("\(process)-\(UUID().uuidString)")
     try FileManager.default.createDirectory(
@@ -97,8 +98,42 @@ final class AssetStaging: Sendable {
     }
   }
 
+  /// The root, which no other user can change.
+  ///
+  /// Another user may have made a directory of its name, since the temporary directory can belong
+  /// to all users. Then it is a new directory with a name that cannot be guessed.
+  private func ownRoot() throws -> URL {
+    try FileManager.default.createDirectory(
+      at: root.deletingLastPathComponent(), withIntermediateDirectories: true)
+    if mkdir(root.path, 0o700) == 0 || AssetStaging.isOwn(root) { return root }
+    // Nothing can be made below a file of that name either; the caller gets that error.
+    guard AssetStaging.isDirectory(root) else { return root }
+    var template = Array("\(root.path)-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else {
+      throw CloudError(.internalError, "no directory for downloaded files could be made")
+    }
+    return URL(
+      fileURLWithPath: String(
+        decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self),
+      isDirectory: true)
+  }
+
+  private static func isDirectory(_ url: URL) -> Bool {
+    var isFolder = ObjCBool(false)
+    return FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder)
+      && isFolder.boolValue
+  }
+
+  /// Whether `url` is a directory of this user, and not a link to one, in which no other user
+  /// can write.
+  private static func isOwn(_ url: URL) -> Bool {
+    var status = stat()
+    return lstat(url.path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+      && status.st_uid == getuid() && status.st_mode & (S_IWGRP | S_IWOTH) == 0
+  }
+
   /// Removes the directories of processes that have ended.
-  private func removeLeftovers() {
+  private func removeLeftovers(in root: URL) {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: root.path)) ?? []
     for name in names {
       guard let process = name.split(separator: "-").first.flatMap({ pid_t($0) }), process > 0,

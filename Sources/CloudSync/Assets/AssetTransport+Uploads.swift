@@ -34,7 +34,7 @@ extension AssetTransport {
   /// own; in an atomic request the other records of its zone fail with it, and none of them is
   /// sent.
   func save(_ request: ModifyRecords, _ call: CloudCall) async throws(CloudError) -> CloudReply {
-    let faults = faults(of: request)
+    let faults = AssetTransport.faults(of: request)
     let uploads = AssetTransport.uploads(of: request).filter { faults[$0.save] == nil }
     guard !uploads.isEmpty || !faults.isEmpty else {
       let reply = try await transport.send(call)
@@ -57,10 +57,8 @@ extension AssetTransport {
     }
     let failed = failures.withLock { $0 }
     let (completed, files) = AssetTransport.withReceipts(request, uploaded.withLock { $0 })
-    var outgoing = completed
-    let refused = AssetTransport.refused(request, failed)
-    outgoing.save = zip(outgoing.save, refused.saves).filter { $1 == nil }.map(\.0)
-    outgoing.delete = zip(outgoing.delete, refused.deletes).filter { $1 == nil }.map(\.0)
+    let refused = RefusedChanges(request, failed)
+    let outgoing = refused.rest(of: completed)
     let reply: CloudReply
     if outgoing.save.isEmpty && outgoing.delete.isEmpty && !failed.isEmpty {
       reply = .recordsModified(saved: [], deleted: [])
@@ -74,26 +72,14 @@ extension AssetTransport {
     guard case .recordsModified(let saved, let deleted) = reply else { return reply }
     for (checksum, file) in files { staging.remember(file.url, file.version, as: checksum) }
     return .recordsModified(
-      saved: await withFiles(
-        AssetTransport.merged(saved, request.save.map(\.id), refused.saves), call),
-      deleted: AssetTransport.merged(deleted, request.delete, refused.deletes))
+      saved: await withFiles(refused.completing(saved: saved), call),
+      deleted: refused.completing(deleted: deleted))
   }
 
   /// The errors of the saves that can't be sent, by index.
-  private func faults(of request: ModifyRecords) -> [Int: CloudError] {
+  private static func faults(of request: ModifyRecords) -> [Int: CloudError] {
     var faults: [Int: CloudError] = [:]
-    let takesAnyNumber = (transport as? WebServicesTransport)?.session.settings.isExact ?? true
-    for index in request.save.indices {
-      faults[index] = request.save[index].deviceFault
-      guard !takesAnyNumber, faults[index] == nil else { continue }
-      let change = request.save[index].changes.first { $0.field?.value.hasPlainForm == false }
-      faults[index] = change.map { change in
-        CloudError(
-          .invalidArguments,
-          "the field \(change.key) has a number that is not finite or a date out of range, which "
-            + "this service can't store; save another value, or none")
-      }
-    }
+    for index in request.save.indices { faults[index] = request.save[index].deviceFault }
     return faults
   }
 
@@ -181,50 +167,6 @@ extension AssetTransport {
       }
     }
     return String(SHA256.hexadecimal(of: writer.bytes).prefix(16))
-  }
-
-  /// The errors of the changes that can't be sent, in the order of the request.
-  private static func refused(
-    _ request: ModifyRecords, _ failed: [Int: CloudError]
-  ) -> (saves: [CloudError?], deletes: [CloudError?]) {
-    let zones = request.isAtomic ? Set(failed.keys.map { request.save[$0].id.zone }) : []
-    let sibling = CloudError(
-      .batchRequestFailed, "not sent, because another record of this zone can't be sent")
-    return (
-      request.save.enumerated().map { index, save in
-        failed[index] ?? (zones.contains(save.id.zone) ? sibling : nil)
-      },
-      request.delete.map { zones.contains($0.zone) ? sibling : nil }
-    )
-  }
-
-  /// The server's results and the errors of unsent changes, in the order of the request.
-  private static func merged<Value>(
-    _ results: [ItemResult<RecordID, Value>], _ ids: [RecordID], _ refused: [CloudError?]
-  ) -> [ItemResult<RecordID, Value>] {
-    var rest = results[...]
-    return zip(ids, refused).compactMap { id, error in
-      if let error { return ItemResult(id: id, .failure(error)) }
-      return rest.popFirst()
-    }
-  }
-}
-
-extension FieldValue {
-  /// Whether the plain notation of Web Services has a form for the value.
-  fileprivate var hasPlainForm: Bool {
-    switch self {
-    case .double(let number): number.isFinite
-    case .date(let time): Notation.wholeMilliseconds(time) != nil
-    case .location(let place):
-      Notation.wholeMilliseconds(place.timestamp) != nil
-        && [
-          place.latitude, place.longitude, place.horizontalAccuracy, place.verticalAccuracy,
-          place.altitude, place.speed, place.course,
-        ].allSatisfy(\.isFinite)
-    case .list(let values): values.allSatisfy(\.hasPlainForm)
-    case .string, .int64, .bytes, .reference, .asset: true
-    }
   }
 }
 

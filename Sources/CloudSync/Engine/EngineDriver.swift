@@ -171,7 +171,8 @@ final class EngineDriver: Sendable {
       trace { SyncTraceEntry(time: $0, kind: .signal, name: "accountChanged") }
       move { core, now in core.machine.accountSignalled(now: now) }
     case .push(let push):
-      guard push.container == database.connection.container,
+      let connection = database.connection
+      guard push.concerns(connection.container, connection.environment),
         push.database == database.databaseScope.value
       else { return }
       trace { SyncTraceEntry(time: $0, kind: .signal, name: "push") }

@@ -148,8 +148,9 @@ final class PushListener: Sendable {
     }
     if answer.body.isEmpty { return }
     guard let json = try? JSON(parsing: answer.body),
-      let push = try session.notation(call(source)).push(json)
+      var push = try session.notation(call(source)).push(json)
     else { throw CloudError(.internalError, "a push cannot be decoded") }
+    push.environment = source.environment
     listeners.notify(.push(push))
   }
 
@@ -159,7 +160,8 @@ final class PushListener: Sendable {
       listeners.notify(
         .push(
           CloudPush(
-            container: source.container, database: scope, subscription: SubscriptionID(""))))
+            container: source.container, database: scope, subscription: SubscriptionID(""),
+            environment: source.environment)))
     }
   }
 }

@@ -34,12 +34,15 @@ extension WebServicesTransport {
 
   /// Sends the parts of a change one after the other.
   ///
-  /// The failure of a later part is reported for its items only, since the earlier parts have been
-  /// carried out.
+  /// A record with a value for which such a service has no form fails on its own; in an atomic
+  /// request the other records of its zone fail with it, and none of them is sent. The failure of a
+  /// later part is reported for its items only, since the earlier parts have been carried out.
   func modify(
     _ request: ModifyRecords, _ call: CloudCall
   ) async throws(CloudError) -> CloudReply {
     try refuse(itemCount: request.save.count + request.delete.count)
+    let refused = RefusedChanges(request, WebServicesTransport.faults(of: request))
+    let request = refused.rest(of: request)
     var saved: [RecordID: ItemResult<RecordID, Record>] = [:]
     var deleted: [RecordID: ItemResult<RecordID, Done>] = [:]
     let zones = (request.save.map(\.id) + request.delete).map(\.zone).withoutRepetitions
@@ -64,8 +67,22 @@ extension WebServicesTransport {
       }
     }
     return .recordsModified(
-      saved: request.save.compactMap { saved[$0.id] },
-      deleted: request.delete.compactMap { deleted[$0] })
+      saved: refused.completing(saved: request.save.compactMap { saved[$0.id] }),
+      deleted: refused.completing(deleted: request.delete.compactMap { deleted[$0] }))
+  }
+
+  /// The errors of the saves with a value that the plain notation has no form for, by index.
+  private static func faults(of request: ModifyRecords) -> [Int: CloudError] {
+    var faults: [Int: CloudError] = [:]
+    for (index, save) in request.save.enumerated() {
+      guard let change = save.changes.first(where: { $0.field?.value.hasPlainForm == false })
+      else { continue }
+      faults[index] = CloudError(
+        .invalidArguments,
+        "the field \(change.key) has a number that is not finite or a date out of range, which "
+          + "this service can't store; save another value, or none")
+    }
+    return faults
   }
 
   /// Adds the server's records to conflicts.
@@ -87,6 +104,24 @@ extension WebServicesTransport {
       guard var error = result.error, let record = records[result.id] else { return result }
       error.serverRecord = record
       return ItemResult(id: result.id, .failure(error))
+    }
+  }
+}
+
+extension FieldValue {
+  /// Whether the plain notation of Web Services has a form for the value.
+  fileprivate var hasPlainForm: Bool {
+    switch self {
+    case .double(let number): number.isFinite
+    case .date(let time): Notation.wholeMilliseconds(time) != nil
+    case .location(let place):
+      Notation.wholeMilliseconds(place.timestamp) != nil
+        && [
+          place.latitude, place.longitude, place.horizontalAccuracy, place.verticalAccuracy,
+          place.altitude, place.speed, place.course,
+        ].allSatisfy(\.isFinite)
+    case .list(let values): values.allSatisfy(\.hasPlainForm)
+    case .string, .int64, .bytes, .reference, .asset: true
     }
   }
 }

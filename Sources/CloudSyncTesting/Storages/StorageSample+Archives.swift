@@ -81,6 +81,15 @@ extension StorageSample {
         return rows.compactMap { $0.id.owner?.rawValue }.sorted().joined(separator: " ")
       }.joined(separator: "|")
     },
+    StorageCheck("accounts are found by the bytes of their names", "_b _a true") { storage in
+      // Swift takes the composed and the decomposed letter for the same.
+      let names = ["\u{E9}", "e\u{301}"]
+      try storage.commit([.putAccount(AccountRow(name: names[0], user: UserID("_a")))])
+      let isAlone = try storage.account(named: names[1]) == nil
+      try storage.commit([.putAccount(AccountRow(name: names[1], user: UserID("_b")))])
+      let users = try names.reversed().map { try storage.account(named: $0)?.user.rawValue ?? "-" }
+      return "\(users.joined(separator: " ")) \(isAlone)"
+    },
     StorageCheck("removing everything leaves no row, and a new identity and key", "true true true")
     {
       storage in

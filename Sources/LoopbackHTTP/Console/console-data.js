@@ -75,7 +75,10 @@ function prepareData() {
     if (!file) return;
     const words = file.name + ' (' + size(file.size) + ')';
     attempt('Importing ' + words + ' …', 'Imported ' + words + '.',
-      () => askText('import', file));
+      async () => {
+        await askText('import', file);
+        sessions.clear();
+      });
   });
   at('reset').addEventListener('click', async () => {
     if (!await sure('Delete all accounts, records and files of this server?', 'Reset')) return;

@@ -78,7 +78,8 @@ async function serve(place, operation, body, tries = 0) {
   });
   const json = await answer.text().then(parse)
     .catch(() => ({reason: 'no answer in JSON'}));
-  if (answer.status === 421 && !tries) {
+  // An import or a reset changes the tokens.
+  if ([401, 421].includes(answer.status) && !tries) {
     sessions.delete(account);
     return serve(place, operation, body, 1);
   }

@@ -9,13 +9,40 @@ struct ControlArguments {
   private var known: Set<String> = []
 
   /// Reads a body, which must hold one object.
-  init(_ body: [UInt8]) throws(HTTPRefusal) {
-    let json: JSON
-    do { json = try JSON(parsing: body) } catch {
-      throw HTTPRefusal(400, "the body is not JSON: \(error)")
-    }
+  init(_ body: [UInt8]) throws(HTTPRefusal) { try self.init(ControlArguments.json(body)) }
+
+  private init(_ json: JSON) throws(HTTPRefusal) {
     guard let members = json.members else { throw HTTPRefusal(400, "the body must be an object") }
     self.members = members
+  }
+
+  /// Reads a body, which must hold one object or an array of objects; `body` handles each.
+  ///
+  /// - Throws: The refusal of the first object that is refused, with its index in the array.
+  static func forEach<Value>(
+    in bytes: [UInt8], _ body: (inout ControlArguments) throws(HTTPRefusal) -> Value
+  ) throws(HTTPRefusal) -> [Value] {
+    let json = try json(bytes)
+    guard let array = json.array else {
+      var arguments = try ControlArguments(json)
+      return [try body(&arguments)]
+    }
+    var values: [Value] = []
+    for (index, element) in array.enumerated() {
+      do throws(HTTPRefusal) {
+        var arguments = try ControlArguments(element)
+        values.append(try body(&arguments))
+      } catch {
+        throw error.inItem(index)
+      }
+    }
+    return values
+  }
+
+  private static func json(_ body: [UInt8]) throws(HTTPRefusal) -> JSON {
+    do { return try JSON(parsing: body) } catch {
+      throw HTTPRefusal(400, "the body is not JSON: \(error)")
+    }
   }
 
   private init(_ members: JSON.Members) { self.members = members }

@@ -10,7 +10,7 @@ extension ControlRoutes {
 
   /// The server's archive, as a text attachment; a large one is kept in a file while it is sent.
   ///
-  /// Without `secret=true` it authorizes no client.
+  /// Without `secret=true` it authorizes no client but the programs whose keys the server has.
   func exportArchive(_ head: HTTPRequestHead) throws(HTTPRefusal) -> HTTPResponse {
     let includesSecret = try ControlQuery(head.query, knowing: ["secret"]).flag("secret")
     var archive = HTTPBody(usesFile: true)
@@ -43,8 +43,13 @@ extension ControlRoutes {
   private static let pieceBytes = 65_536
 
   /// Imports an archive into the server, which must be empty; returns the new object counts.
-  func importArchive(_ body: [UInt8]) throws(HTTPRefusal) -> JSON {
-    do throws(CloudError) { try server.importArchive(Data(body)) } catch {
+  ///
+  /// With `newIdentity=true` change tokens of the archive's server are not valid here.
+  func importArchive(_ request: HTTPRequest) throws(HTTPRefusal) -> JSON {
+    let isNew = try ControlQuery(request.head.query, knowing: ["newIdentity"]).flag("newIdentity")
+    do throws(CloudError) {
+      try server.importArchive(Data(request.body), keepsIdentity: !isNew)
+    } catch {
       // A server with data is no mistake of the archive.
       let status = Notation.errorCode(for: error.code).status
       throw HTTPRefusal(error.code == .serverRejectedRequest ? 409 : status, error.message)

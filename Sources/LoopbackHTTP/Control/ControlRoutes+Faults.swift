@@ -36,24 +36,39 @@ extension ControlRoutes {
     ])
   }
 
-  /// Performs the action in `body`; an invalid body changes nothing.
+  /// Performs the action in `body`, or each action of an array in its order.
+  ///
+  /// If one of them is invalid, or names an account or a device that does not exist, none is
+  /// performed. An action that changes stored data and fails ends the array: those before it were
+  /// performed.
   func carryOut(_ body: [UInt8]) throws(HTTPRefusal) {
-    var arguments = try ControlArguments(body)
-    // The action changes what servers that share the data have set, such as the limits.
+    // The actions change what servers that share the data have set, such as the limits.
     try? controls.synchronize()
-    let order = try validatedOrder(&arguments)
-    try ask(order)
+    let isList = body.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "[")
+    let orders = try ControlArguments.forEach(in: body) { (arguments) throws(HTTPRefusal) in
+      try validatedOrder(&arguments)
+    }
+    for (index, order) in orders.enumerated() {
+      do throws(HTTPRefusal) { try ask(order) } catch {
+        try? controls.synchronize()
+        throw isList ? error.inItem(index) : error
+      }
+    }
     // Fails if a server that shares its faults with others could not store the change.
     try ask(controls.synchronize)
   }
 
   /// Validates the body of a request that changes faults, and changes nothing.
   ///
+  /// Accounts and devices need not exist: another server may know them.
+  ///
   /// - Throws: `invalidArguments` with the mistake.
   package func checkFault(_ body: [UInt8]) throws(CloudError) {
+    var routes = self
+    routes.acceptsUnknownNames = true
     do throws(HTTPRefusal) {
       var arguments = try ControlArguments(body)
-      _ = try validatedOrder(&arguments)
+      _ = try routes.validatedOrder(&arguments)
     } catch {
       throw CloudError(.invalidArguments, error.reason)
     }
@@ -204,7 +219,10 @@ extension ControlRoutes {
   private func knownDevice(_ arguments: inout ControlArguments) throws(HTTPRefusal) -> String {
     let name = try arguments.text("device")
     // Another server on the same data may know it.
-    guard controls.isShared || server.knownDevices().contains(where: { $0.name == name }) else {
+    guard
+      acceptsUnknownNames || controls.isShared
+        || server.knownDevices().contains(where: { $0.name == name })
+    else {
       throw HTTPRefusal(404, "the server knows no device of this name")
     }
     return name
@@ -213,6 +231,7 @@ extension ControlRoutes {
   /// The name of an account that exists.
   private func knownAccount(_ arguments: inout ControlArguments) throws(HTTPRefusal) -> String {
     let name = try arguments.text("account")
+    if acceptsUnknownNames { return name }
     let known = try people().map(\.name)
     guard known.contains(name) else {
       let some = known.sorted().prefix(10).map { "'\($0)'" }.joined(separator: ", ")
@@ -239,26 +258,34 @@ extension ControlRoutes {
   }
 
   private func setLimits(_ arguments: inout ControlArguments) throws(HTTPRefusal) -> Order {
-    var limits = controls.limits
+    var sizes: [(path: WritableKeyPath<ServerLimits, Int>, value: Int)] = []
     for (name, path) in LimitNames.sizes {
       if let size = try arguments.count(name, in: 1...ControlRoutes.most) {
-        limits[keyPath: path] = size
+        sizes.append((path, size))
       }
     }
+    var flags: [(path: WritableKeyPath<ServerLimits, Bool>, value: Bool)] = []
     for (name, path) in LimitNames.flags {
-      if let flag = try arguments.flag(name) { limits[keyPath: path] = flag }
+      if let flag = try arguments.flag(name) { flags.append((path, flag)) }
     }
+    var throttle: ServerLimits.Throttle??
     if arguments.isNull("throttle") {
-      limits.throttle = nil
+      throttle = .some(nil)
     } else if var inner = try arguments.object("throttle") {
       guard let requests = try inner.count("requests", in: 1...ControlRoutes.most),
         let seconds = try inner.seconds("seconds"), seconds > 0
       else { throw HTTPRefusal(400, "'throttle' needs 'requests' and 'seconds', greater than 0") }
       try inner.finish()
-      limits.throttle = ServerLimits.Throttle(requests: requests, seconds: seconds)
+      throttle = ServerLimits.Throttle(requests: requests, seconds: seconds)
     }
-    let wanted = limits
-    return { [controls] in controls.setLimits(wanted) }
+    return { [controls] in
+      // An action before this one in the same request may have changed others.
+      var limits = controls.limits
+      for (path, size) in sizes { limits[keyPath: path] = size }
+      for (path, flag) in flags { limits[keyPath: path] = flag }
+      if let throttle { limits.throttle = throttle }
+      controls.setLimits(limits)
+    }
   }
 
   private func setQuota(_ arguments: inout ControlArguments) throws(HTTPRefusal) -> Order {

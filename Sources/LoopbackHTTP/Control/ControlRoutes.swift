@@ -17,8 +17,10 @@ package struct ControlRoutes: Sendable {
   let server: LoopbackServer
   let allowsFaults: Bool
   let signIn: @Sendable (String) throws(CloudError) -> String
-  let apiToken: String?
+  private let apiToken: (@Sendable () -> String)?
   let clock: any Clock<Duration>
+  /// Whether a fault may name an account or a device that the server does not know.
+  var acceptsUnknownNames = false
   /// The limits at the start, which `clear` restores.
   let firstLimits: ServerLimits
   private let metrics: ServerMetrics
@@ -33,14 +35,14 @@ package struct ControlRoutes: Sendable {
   ///   - token: The control token, which gives full access; an empty token rejects every request.
   ///   - allowsFaults: Whether fault injection and administration are enabled.
   ///   - signIn: Returns a web authentication token for an account.
-  ///   - apiToken: The API token for all containers, which a web token is used with.
+  ///   - apiToken: Returns the API token for all containers, which a web token is used with.
   ///   - clock: The clock that limits how long a response waits for events.
   ///   - metrics: The counts that `/metrics` shows.
   ///   - stop: Stops the program that runs the server.
   package init(
     server: LoopbackServer, token: String, allowsFaults: Bool,
     signIn: @escaping @Sendable (_ account: String) throws(SignInError) -> String,
-    apiToken: String? = nil, clock: any Clock<Duration>,
+    apiToken: (@Sendable () -> String)? = nil, clock: any Clock<Duration>,
     metrics: ServerMetrics = ServerMetrics(), stop: (@Sendable () throws -> Void)? = nil
   ) {
     self.server = server
@@ -167,7 +169,7 @@ extension ControlRoutes {
 
   private static func isType(_ wanted: String, _ type: String?) -> Bool {
     guard let type else { return false }
-    let parts = type.lowercased().split(separator: ";", omittingEmptySubsequences: false)
+    let parts = type.asciiLowercased.split(separator: ";", omittingEmptySubsequences: false)
       .map { part in part.filter { $0 != " " && $0 != "\t" } }
     return parts.first == wanted
       && parts.dropFirst().allSatisfy { $0 == "charset=utf-8" }
@@ -177,7 +179,7 @@ extension ControlRoutes {
   private func isAuthorized(_ head: HTTPRequestHead) -> Bool {
     guard let value = head.value("authorization") else { return false }
     let scheme = "bearer "
-    guard value.prefix(scheme.count).lowercased() == scheme else { return false }
+    guard value.prefix(scheme.count).asciiLowercased == scheme else { return false }
     return !token.isEmpty
       && TokenSigner.isSame(Array(value.utf8.dropFirst(scheme.utf8.count)), token)
   }
@@ -186,7 +188,7 @@ extension ControlRoutes {
     _ endpoint: ControlEndpoint, _ request: HTTPRequest
   ) async throws(HTTPRefusal) -> JSON {
     let head = request.head
-    if head.method == "POST", head.query != nil {
+    if head.method == "POST", head.query != nil, endpoint != .importArchive {
       throw HTTPRefusal(400, "the action belongs in the body, not in the query")
     }
     switch endpoint {
@@ -210,7 +212,7 @@ extension ControlRoutes {
       return try faults()
     case .signIn: return try signIn(request.body)
     case .exportArchive: throw HTTPRefusal(404, "an archive is not JSON")
-    case .importArchive: return try importArchive(request.body)
+    case .importArchive: return try importArchive(request)
     case .reset: return try reset(request.body)
     case .keys:
       if request.head.method == "POST" {
@@ -243,7 +245,7 @@ extension ControlRoutes {
     let token = try ask { () throws(CloudError) in try signIn(name) }
     return .members([
       "account": .string(name), "userRecordName": .string(user.rawValue),
-      "webAuthToken": .string(token), "apiToken": ControlNotation.text(apiToken),
+      "webAuthToken": .string(token), "apiToken": ControlNotation.text(apiToken?()),
     ])
   }
 
@@ -263,7 +265,10 @@ extension ControlRoutes {
 
   private static func answer(_ refusal: HTTPRefusal, to head: HTTPRequestHead) -> HTTPResponse {
     var response = HTTPResponse.json(
-      refusal.status, .members(["reason": .string(refusal.reason)]))
+      refusal.status,
+      .members([
+        "reason": .string(refusal.reason), "index": refusal.index.map { .integer($0) },
+      ]))
     switch refusal.status {
     case 401: response.fields.append(.init(name: "www-authenticate", value: "Bearer"))
     case 405:

@@ -7,11 +7,20 @@ package struct HTTPRefusal: Error, Hashable, Sendable, CustomStringConvertible {
   package var status: Int
   /// The error message, without any content of the request.
   package var reason: String
+  /// The index of the action in the body that was refused; `nil` if the body is not a list.
+  package var index: Int?
 
   /// Creates a rejection.
   package init(_ status: Int, _ reason: String) {
     self.status = status
     self.reason = reason
+  }
+
+  /// The rejection because of the item at `index` of a list in the body.
+  func inItem(_ index: Int) -> HTTPRefusal {
+    var refusal = self
+    refusal.index = index
+    return refusal
   }
 
   /// The error code of CloudKit Web Services for this status.

@@ -69,7 +69,7 @@ package struct HTTPRequestHead: Hashable, Sendable {
   /// Whether a body with a content coding follows, such as gzip.
   package var hasCodedBody: Bool {
     framing != .length(0)
-      && list("content-encoding").contains { !$0.isEmpty && $0.lowercased() != "identity" }
+      && list("content-encoding").contains { !$0.isEmpty && $0.asciiLowercased != "identity" }
   }
 
   /// Takes the host and the scheme from the fields of a trusted proxy, which received the request
@@ -82,7 +82,7 @@ package struct HTTPRequestHead: Hashable, Sendable {
       fields.removeAll { $0.name == "host" }
       fields.append(Field(name: "host", value: host))
     }
-    if let scheme = list("x-forwarded-proto").last?.lowercased(),
+    if let scheme = list("x-forwarded-proto").last?.asciiLowercased,
       ["http", "https"].contains(scheme)
     {
       self.scheme = scheme
@@ -110,5 +110,15 @@ package struct HTTPRequestHead: Hashable, Sendable {
   package func value(_ name: String) -> String? {
     let values = values(name)
     return values.count == 1 ? values[0] : nil
+  }
+}
+
+extension StringProtocol {
+  /// The text with the letters `A` to `Z` in lower case and all else as it is.
+  ///
+  /// Unicode has other characters whose lower case is an ASCII letter, such as the Kelvin sign,
+  /// which no other reader of the request takes for that letter.
+  var asciiLowercased: String {
+    String(decoding: utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
   }
 }

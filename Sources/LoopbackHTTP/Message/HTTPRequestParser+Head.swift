@@ -106,7 +106,7 @@ extension HTTPRequestParser {
       guard head.minorVersion == 1 else {
         throw HTTPRefusal(400, "HTTP/1.0 has no transfer codings")
       }
-      try checkCodings(head.list("transfer-encoding").map { $0.lowercased() })
+      try checkCodings(head.list("transfer-encoding").map { $0.asciiLowercased })
       head.framing = .chunked
       return
     }
@@ -142,14 +142,14 @@ extension HTTPRequestParser {
   private func settleExpectation(_ head: inout HTTPRequestHead) throws(HTTPRefusal) {
     let wishes = head.values("expect")
     guard !wishes.isEmpty, head.minorVersion == 1 else { return }
-    guard wishes.count == 1, wishes[0].lowercased() == "100-continue" else {
+    guard wishes.count == 1, wishes[0].asciiLowercased == "100-continue" else {
       throw HTTPRefusal(417, "the only supported expectation is 100-continue")
     }
     head.expectsContinue = head.framing != .length(0)
   }
 
   private func settleConnection(_ head: inout HTTPRequestHead) {
-    let words = head.list("connection").map { $0.lowercased() }
+    let words = head.list("connection").map { $0.asciiLowercased }
     let closes = words.contains("close")
     head.keepsAlive = !closes && (head.minorVersion == 1 || words.contains("keep-alive"))
   }
@@ -175,7 +175,7 @@ extension HTTPRequestHead.Field {
       throw HTTPRefusal(400, "a field's value has an invalid character")
     }
     self.init(
-      name: String(decoding: name, as: UTF8.self).lowercased(),
+      name: String(decoding: name, as: UTF8.self).asciiLowercased,
       value: HTTPRequestHead.Field.text(value))
   }
 

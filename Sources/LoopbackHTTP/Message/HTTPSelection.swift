@@ -33,7 +33,7 @@ enum HTTPSelection: Hashable {
   /// Parses a single byte range; multiple ranges, other units and malformed values are ignored.
   private init(range: String, count: Int) {
     let halves = range.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-    guard halves.count == 2, halves[0].lowercased() == "bytes" else {
+    guard halves.count == 2, halves[0].asciiLowercased == "bytes" else {
       self = .whole
       return
     }

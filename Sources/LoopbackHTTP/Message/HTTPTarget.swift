@@ -32,7 +32,7 @@ struct HTTPTarget {
       return
     }
     let scheme = "http://"
-    guard text.lowercased().hasPrefix(scheme) else {
+    guard text.asciiLowercased.hasPrefix(scheme) else {
       throw HTTPRefusal(400, "the target must begin with a slash, or be an http URI")
     }
     let rest = bytes.dropFirst(scheme.utf8.count)

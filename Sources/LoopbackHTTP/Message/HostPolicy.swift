@@ -21,8 +21,8 @@ package struct HostPolicy: Hashable, Sendable {
     port: Int, origins: [String] = [], hosts: [String] = [], acceptsAddresses: Bool = false
   ) {
     self.port = port
-    self.origins = origins.map { WebOrigin($0)?.text ?? $0.lowercased() }
-    self.hosts = Set(hosts.map { $0.lowercased() })
+    self.origins = origins.map { WebOrigin($0)?.text ?? $0.asciiLowercased }
+    self.hosts = Set(hosts.map { $0.asciiLowercased })
     self.acceptsAddresses = acceptsAddresses
   }
 
@@ -36,7 +36,7 @@ package struct HostPolicy: Hashable, Sendable {
   package func refusal(of head: HTTPRequestHead, isPage: Bool = false) -> HTTPRefusal? {
     let hosts = head.values("host")
     if hosts.count <= 1, let host = head.authority ?? hosts.first {
-      guard isOwn(host.lowercased()) else {
+      guard isOwn(host.asciiLowercased) else {
         return HTTPRefusal(
           403, "the Host field must name this server and its port; --allow-host allows others")
       }
@@ -45,10 +45,10 @@ package struct HostPolicy: Hashable, Sendable {
       return HTTPRefusal(400, "the request needs one Host field")
     }
     let origins = head.values("origin")
-    if origins.count == 1, self.origins.contains(origins[0].lowercased()) { return nil }
+    if origins.count == 1, self.origins.contains(origins[0].asciiLowercased) { return nil }
     if !origins.isEmpty,
       origins.count > 1
-        || !isOwnPage(origins[0].lowercased(), (head.authority ?? hosts.first)?.lowercased())
+        || !isOwnPage(origins[0].asciiLowercased, (head.authority ?? hosts.first)?.asciiLowercased)
     {
       return HTTPRefusal(403, "requests from pages of other sites are not allowed")
     }
@@ -57,7 +57,7 @@ package struct HostPolicy: Hashable, Sendable {
     {
       return nil
     }
-    let sites = head.values("sec-fetch-site").map { $0.lowercased() }
+    let sites = head.values("sec-fetch-site").map { $0.asciiLowercased }
     if sites.contains(where: { $0 != "same-origin" && $0 != "none" }) {
       return HTTPRefusal(403, "requests from pages of other sites are not allowed")
     }
@@ -96,14 +96,14 @@ package struct HostPolicy: Hashable, Sendable {
   ///
   /// - Parameter own: the server's URL, for requests to the loopback address.
   package func baseURL(of head: HTTPRequestHead, own: String) -> String {
-    guard let host = (head.authority ?? head.value("host"))?.lowercased(), !isLoopback(host)
+    guard let host = (head.authority ?? head.value("host"))?.asciiLowercased, !isLoopback(host)
     else { return own }
     return "\(head.scheme ?? "http")://\(host)"
   }
 
   /// The CORS fields that let a page of an allowed origin read the response.
   package func fields(for head: HTTPRequestHead) -> [HTTPRequestHead.Field] {
-    guard let origin = head.value("origin"), origins.contains(origin.lowercased()) else {
+    guard let origin = head.value("origin"), origins.contains(origin.asciiLowercased) else {
       return []
     }
     return [
@@ -135,7 +135,7 @@ package struct HostPolicy: Hashable, Sendable {
       response.fields.append(.init(name: "allow", value: methods.joined(separator: ", ")))
     }
     guard !fields(for: head).isEmpty else { return response }
-    let names = head.list("access-control-request-headers").map { $0.lowercased() }
+    let names = head.list("access-control-request-headers").map { $0.asciiLowercased }
       .filter { !$0.isEmpty && $0.utf8.allSatisfy(\.isTokenCharacter) }
     response.fields += [
       .init(

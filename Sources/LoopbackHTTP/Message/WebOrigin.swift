@@ -13,7 +13,7 @@ package struct WebOrigin: Hashable, Sendable {
 
   /// Parses an origin of `http` or `https`; `nil` for anything else, such as a URL with a path.
   package init?(_ text: some StringProtocol) {
-    let lowercased = text.lowercased()
+    let lowercased = text.asciiLowercased
     guard let scheme = ["http", "https"].first(where: { lowercased.hasPrefix($0 + "://") }) else {
       return nil
     }

@@ -1,3 +1,4 @@
+import CloudProtocol
 import Foundation
 import LoopbackServer
 import Records
@@ -29,27 +30,72 @@ struct AccessTokens: Sendable {
     case person(Bearer)
   }
 
-  let signer: TokenSigner
+  /// The signer of one secret, and what was derived with it.
+  private struct Signing {
+    let secret: LoopbackServer.SigningSecret
+    let signer: TokenSigner
+    /// The API token for all containers.
+    let commonToken: String
+    /// The verified web tokens: a device sends the same token with many requests.
+    ///
+    /// Only the content of a token is kept; its expiry is checked for each request.
+    let known = BoundedCache<Bearer>(most: 1024)
+
+    init(_ secret: LoopbackServer.SigningSecret) {
+      self.secret = secret
+      signer = TokenSigner(key: secret.key)
+      commonToken = signer.digest(for: "app of all containers")
+    }
+
+    /// The API token for a container; `nil` for all containers.
+    func apiToken(for container: String?) -> String {
+      container.map { signer.digest(for: "app of container \($0)") } ?? commonToken
+    }
+  }
+
+  /// The signer of the server's last known secret.
+  private final class CurrentSigning: Sendable {
+    private let server: LoopbackServer
+    private let signing: Mutex<Signing>
+
+    init(_ server: LoopbackServer) throws(CloudError) {
+      self.server = server
+      signing = Mutex(Signing(try server.signingSecret()))
+    }
+
+    /// The signer of the server's present secret; after the server was closed, that of its last.
+    var value: Signing {
+      let secret = try? server.signingSecret()
+      return signing.withLock { signing in
+        if let secret, secret != signing.secret { signing = Signing(secret) }
+        return signing
+      }
+    }
+  }
+
   let clock: @Sendable () -> Timestamp
   /// The lifetime of a web token in seconds.
   let lifetime: Double
-  /// The API token for all containers.
-  private let commonToken: String
-  /// The verified web tokens: a device sends the same token with many requests.
-  ///
-  /// Only the content of a token is kept; its expiry is checked for each request.
-  private let known = BoundedCache<Bearer>(most: 1024)
+  private let current: CurrentSigning
 
-  init(signer: TokenSigner, clock: @escaping @Sendable () -> Timestamp, lifetime: Double) {
-    self.signer = signer
-    self.clock = clock
+  /// Creates the tokens of a server, for web tokens that are valid for `lifetime` seconds.
+  ///
+  /// When the server's secret changes, by an import or a reset, all tokens and signed paths that
+  /// were issued before are invalid at once, as they are after a restart.
+  ///
+  /// - Throws: `networkFailure` if the server is closed.
+  init(_ server: LoopbackServer, lifetime: Double) throws(CloudError) {
+    clock = server.clock
     self.lifetime = lifetime
-    commonToken = signer.digest(for: "app of all containers")
+    current = try CurrentSigning(server)
   }
+
+  /// The signer of the server's present secret.
+  var signer: TokenSigner { current.value.signer }
 
   /// The API token for a container; `nil` for all containers.
   func apiToken(for container: String? = nil) -> String {
-    container.map { signer.digest(for: "app of container \($0)") } ?? commonToken
+    current.value.apiToken(for: container)
   }
 
   /// Issues a web token for an account, valid for one container or for all.
@@ -64,11 +110,12 @@ struct AccessTokens: Sendable {
 
   /// Authenticates the tokens of a request to `container`.
   func finding(api: String?, web: String?, container: String) -> Authentication {
+    let signing = current.value
     guard let api,
-      isSame(api, commonToken) || isSame(api, apiToken(for: container))
+      isSame(api, signing.commonToken) || isSame(api, signing.apiToken(for: container))
     else { return .invalidAPIToken }
     guard let web, !web.isEmpty else { return .app }
-    let bearer = known.value(web) { opened(web) }
+    let bearer = signing.known.value(web) { opened(web, signing.signer) }
     guard let bearer, bearer.container ?? container == container else { return .invalidWebToken }
     let age = clock().secondsSinceReferenceDate - bearer.issued.secondsSinceReferenceDate
     // A clock that was set back does not invalidate tokens.
@@ -76,7 +123,7 @@ struct AccessTokens: Sendable {
   }
 
   /// Verifies a web token that is not in the cache.
-  private func opened(_ web: String) -> Bearer? {
+  private func opened(_ web: String, _ signer: TokenSigner) -> Bearer? {
     signer.verify(web, .webToken) { (reader) throws(ByteFormatError) in
       let account = try reader.string()
       let container = try reader.optional { (reader) throws(ByteFormatError) in

@@ -21,8 +21,8 @@ struct ServiceRoutes: Sendable {
   /// Rules: WS-87 and WS-88.
   static let items = 200
 
-  /// The number of bytes of changed records in a response after which each further zone gives one
-  /// record, with `moreComing`.
+  /// The number of bytes of changed records in a response after which each further zone gives no
+  /// record, with `moreComing` if it has changes.
   static let changesBytes = 8 << 20
 
   let server: LoopbackServer
@@ -72,7 +72,7 @@ struct ServiceRoutes: Sendable {
           HTTPResponse(HTTPRefusal(400, "partial uploads are not supported: send the whole file")))
       }
       if signedPath.isUpload, let type = head.value("content-type"),
-        type.lowercased().hasPrefix("multipart/")
+        type.asciiLowercased.hasPrefix("multipart/")
       {
         return .refuse(
           HTTPResponse(
@@ -347,6 +347,7 @@ struct ServiceRoutes: Sendable {
     for (index, var request) in serverRequest.requests.enumerated() {
       if changesBytes >= ServiceRoutes.changesBytes, case .fetchZoneChanges(var fetch) = request {
         fetch.limit = 1
+        fetch.recordBytes = 0
         request = .fetchZoneChanges(fetch)
       }
       let call = context.call(request, index == 0 ? "" : "/\(index)")

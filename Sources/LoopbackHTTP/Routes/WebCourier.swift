@@ -10,7 +10,11 @@ import WebServices
 /// A device's pushes are queued from the moment it gets its courier URL; equal pushes are queued
 /// once. A queue that is not read for a while is discarded. A request without a queue, because this
 /// process discarded it or another one made the URL, gets one push of each subscription, since
-/// others may be lost. Rules: WS-68 to WS-74, WS-170.
+/// others may be lost; so does the first request after the rest of a queue that was full.
+///
+/// A device answers a push with its next request. If that comes late, the connection may have ended
+/// before the push arrived, and the device gets the push once more. Rules: WS-68 to WS-74, WS-170,
+/// WS-180, WS-181.
 final class WebCourier: Sendable {
   /// A push, and whether it only tells that there may have been one.
   fileprivate struct Delivery {
@@ -21,6 +25,10 @@ final class WebCourier: Sendable {
   fileprivate struct Queue {
     var observation: any SignalObservation
     var waiting: [Delivery] = []
+    /// Whether a push was dropped because there were too many.
+    var hasDropped = false
+    /// The last push that answered a request, unless it was a reminder, and when.
+    var last: (push: CloudPush, time: Timestamp)?
     /// The waiting request; a newer request replaces it.
     var reader: (id: Int, continuation: CheckedContinuation<Delivery?, Never>)?
     var lastRead: Timestamp
@@ -34,9 +42,12 @@ final class WebCourier: Sendable {
     var isClosed = false
   }
 
-  /// The maximum number of queued pushes; beyond it the oldest are dropped, since pushes are only
-  /// hints.
+  /// The maximum number of queued pushes; beyond it the oldest are dropped, and one of each
+  /// subscription follows the others.
   private static let capacity = 200
+  /// The time in seconds after which the request that follows a push does not show that the push
+  /// has arrived.
+  fileprivate static let confirmationLimit: Double = 5
   /// The time in seconds for which an unread queue is kept.
   private static let idleLimit: Double = 300
   /// The maximum number of queues; beyond it the least recently read queue is discarded.
@@ -84,9 +95,10 @@ final class WebCourier: Sendable {
     }
     for observation in old { observation.stop() }
     let device = server.remoteDevice(owner.device, account: owner.account)
-    let container = owner.container
     let observation = device.observeSignals { [weak self] signal in
-      guard case .push(let push) = signal, push.container == container else { return }
+      guard case .push(let push) = signal,
+        push.concerns(owner.container, owner.environment)
+      else { return }
       self?.put(Delivery(push: push), for: owner)
     }
     let isSpare = state.withLock { state in
@@ -103,6 +115,7 @@ final class WebCourier: Sendable {
       guard let queue = state.queues[owner] else { return nil }
       if let reader = queue.reader {
         state.queues[owner]?.reader = nil
+        state.queues[owner]?.noteDelivery(delivery, wallClock())
         return reader.continuation
       }
       if let place = queue.waiting.firstIndex(where: { $0.push == delivery.push }) {
@@ -110,7 +123,11 @@ final class WebCourier: Sendable {
         return nil
       }
       state.queues[owner]?.waiting.append(delivery)
-      if queue.waiting.count >= WebCourier.capacity { state.queues[owner]?.waiting.removeFirst() }
+      // The number of reminders is that of the subscriptions.
+      if !delivery.isReminder, queue.waiting.count >= WebCourier.capacity {
+        state.queues[owner]?.waiting.removeFirst()
+        state.queues[owner]?.hasDropped = true
+      }
       return nil
     }
     reader?.resume(returning: delivery)
@@ -131,11 +148,22 @@ final class WebCourier: Sendable {
     }
   }
 
+  /// Whether a push was dropped, and all that were kept have been read.
+  private func takeLoss(_ owner: SignedPath.Owner) -> Bool {
+    state.withLock { state in
+      guard let queue = state.queues[owner], queue.hasDropped, queue.waiting.isEmpty else {
+        return false
+      }
+      state.queues[owner]?.hasDropped = false
+      return true
+    }
+  }
+
   /// Waits for the next push for `owner`; the response is empty if none arrives in time.
   func answer(
     _ owner: SignedPath.Owner, _ server: LoopbackServer, isExact: Bool
   ) async -> HTTPResponse {
-    if open(owner, server) {
+    if open(owner, server) || takeLoss(owner) {
       do throws(CloudError) { try remind(owner, server) } catch {
         return .failure(503, "TRY_AGAIN_LATER", error.message)
       }
@@ -241,14 +269,37 @@ extension WebCourier.State {
     _ id: Int, _ owner: SignedPath.Owner,
     _ continuation: CheckedContinuation<WebCourier.Delivery?, Never>, now: Timestamp
   ) -> ReadOutcome {
-    guard let queue = queues[owner], hasEnded[id] != true else { return ReadOutcome(isOver: true) }
-    queues[owner]?.lastRead = now
+    guard var queue = queues[owner], hasEnded[id] != true else { return ReadOutcome(isOver: true) }
+    defer { queues[owner] = queue }
+    queue.lastRead = now
+    queue.repeatUnconfirmed(now)
     if let delivery = queue.waiting.first {
-      queues[owner]?.waiting.removeFirst()
+      queue.waiting.removeFirst()
+      queue.noteDelivery(delivery, now)
       return ReadOutcome(isOver: true, delivery: delivery)
     }
-    queues[owner]?.reader = (id, continuation)
-    return ReadOutcome(isOver: false, replaced: queue.reader?.continuation)
+    let replaced = queue.reader?.continuation
+    queue.reader = (id, continuation)
+    return ReadOutcome(isOver: false, replaced: replaced)
+  }
+}
+
+extension WebCourier.Queue {
+  /// Notes the push that answers a request.
+  fileprivate mutating func noteDelivery(_ delivery: WebCourier.Delivery, _ now: Timestamp) {
+    // A reminder is not repeated: a client that always asks late would get it for ever.
+    last = delivery.isReminder ? nil : (delivery.push, now)
+  }
+
+  /// Queues the last push again, as a reminder, if the request that follows it is late.
+  fileprivate mutating func repeatUnconfirmed(_ now: Timestamp) {
+    guard let (push, time) = last else { return }
+    last = nil
+    let age = now.secondsSinceReferenceDate - time.secondsSinceReferenceDate
+    guard age > WebCourier.confirmationLimit, !waiting.contains(where: { $0.push == push }) else {
+      return
+    }
+    waiting.insert(WebCourier.Delivery(push: push, isReminder: true), at: 0)
   }
 }
 

@@ -14,6 +14,7 @@ struct ArchiveReader {
   private static let keeper = "archive "
 
   private let storage: any CloudStorage
+  private let keepsIdentity: Bool
   private var lineCount = 0
   private var hash = SHA256()
   private var isAtEnd = false
@@ -23,7 +24,16 @@ struct ArchiveReader {
   private var records: [RecordRow] = []
   private var home: (zone: ZoneID, database: DatabaseID)?
 
-  init(_ storage: any CloudStorage) { self.storage = storage }
+  /// Creates a reader.
+  ///
+  /// - Parameters:
+  ///   - storage: The storage, which is emptied by the first line.
+  ///   - keepsIdentity: Whether the storage takes over the archive's identity, so that change
+  ///     tokens stay valid; if not, it gets a new one.
+  init(_ storage: any CloudStorage, keepsIdentity: Bool = true) {
+    self.storage = storage
+    self.keepsIdentity = keepsIdentity
+  }
 
   /// Reads the next line, without its line feed.
   mutating func take(_ line: ArraySlice<UInt8>) throws {
@@ -100,7 +110,9 @@ extension ArchiveReader {
       }
       let (identity, secret) = try ArchiveObject.read(json, "the line") { line in
         _ = (try line.text("format"), line.json("version"))
-        let identity = try ArchiveReader.number(try line.text("identity")[...])
+        let archived = try ArchiveReader.number(try line.text("identity")[...])
+        var identity = archived
+        while !keepsIdentity, identity == archived { identity = .random(in: 0...(.max)) }
         // Without one the server keeps its own.
         guard let secret = try line.optionalText("secret") else {
           return (identity, try storage.secret())

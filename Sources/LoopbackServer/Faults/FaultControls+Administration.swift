@@ -66,7 +66,7 @@ extension FaultControls {
   /// The account is created if it does not exist.
   public func setQuota(_ bytes: Int?, of account: String) throws(CloudError) {
     try executor.change { machine, storage in
-      let row = try machine.createAccount(account, in: storage)
+      let row = try machine.account(named: account, in: storage)
       try machine.setQuota(bytes, of: row.user, in: storage)
     }
   }

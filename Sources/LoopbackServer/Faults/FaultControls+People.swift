@@ -18,7 +18,7 @@ extension FaultControls {
     familyName: String? = nil
   ) throws(CloudError) {
     try executor.change { machine, storage in
-      let row = try machine.createAccount(account, in: storage)
+      let row = try machine.account(named: account, in: storage)
       let person = AccountRow.Person(
         email: email, phone: phone, givenName: givenName, familyName: familyName)
       try machine.setPerson(person, of: row.user, in: storage)

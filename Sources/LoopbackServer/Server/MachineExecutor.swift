@@ -18,7 +18,11 @@ final class MachineExecutor: Sendable {
     /// The accounts that had a device here at the last check of all databases, or have since.
     var watched: Set<String> = []
     /// A cache of the accounts' user record names, which never change within a storage.
-    var users: [String: UserID] = [:]
+    ///
+    /// By the bytes of the names, as storages compare them.
+    var users: [[UInt8]: UserID] = [:]
+    /// The storage's secret when it was last read; `nil` before that, and after `close()`.
+    var secret: StorageSecret?
     var use = StorageUse()
   }
 
@@ -111,7 +115,10 @@ final class MachineExecutor: Sendable {
   func close() {
     notifier?.close()
     storages.close()
-    state.withLock { $0.users = [:] }
+    state.withLock { state in
+      state.users = [:]
+      state.secret = nil
+    }
   }
 
   /// Answers a call, or starts it if it is a query, for `account`, which is created at its first
@@ -147,13 +154,15 @@ final class MachineExecutor: Sendable {
       if case .some(.some(let refusal)) = throttling {
         return Outcome(refusal)
       }
-      let known = account.flatMap { name in self.state.withLock { $0.users[name] } }
+      let known = account.flatMap { name in
+        self.state.withLock { $0.users[Array(name.utf8)] }
+      }
       let (step, pushes) = try self.knowing(machine, storage) {
         if account == nil || known != nil {
           try machine.foresee(call, account: account, user: known, device: device, in: storage)
         }
         let user = try account.map { name in
-          try storage.account(named: name) ?? machine.createAccount(name, in: storage)
+          try machine.account(named: name, in: storage)
         }?.user
         if user != known {
           // The databases are locked before the receipt is read.
@@ -253,8 +262,10 @@ final class MachineExecutor: Sendable {
   func replace(_ work: (any CloudStorage) throws -> Void) throws(CloudError) {
     try enter { _, storage in
       var positions = KnownPositions()
+      var secret: StorageSecret?
       try storage.transaction {
         try work(storage)
+        secret = try storage.secret()
         guard let version = try storage.dataVersion() else { return }
         _ = positions.beginCheck(of: try storage.identity())
         for row in try storage.databases() { positions.learn(row.id, through: row.sequence) }
@@ -264,6 +275,7 @@ final class MachineExecutor: Sendable {
         state.positions = positions
         state.throttle = CloudThrottle()
         state.users = [:]
+        state.secret = secret
       }
       self.notifier?.send([])
     }
@@ -320,16 +332,33 @@ final class MachineExecutor: Sendable {
   ///
   /// Cached, because every request over HTTP needs it.
   func user(of account: String) throws(CloudError) -> UserID {
-    if let user = state.withLock({ $0.users[account] }) { return user }
+    let key = Array(account.utf8)
+    if let user = state.withLock({ $0.users[key] }) { return user }
     return try enter(runs: MachineExecutor.mostRuns) { machine, storage in
       let user =
         try storage.account(named: account)?.user
-        ?? storage.transaction { try machine.createAccount(account, in: storage) }.user
+        ?? storage.transaction { try machine.account(named: account, in: storage) }.user
       self.state.withLock { state in
         if state.users.count >= MachineExecutor.mostUsers { state.users = [:] }
-        state.users[account] = user
+        state.users[key] = user
       }
       return user
+    }
+  }
+
+  /// The storage's secret, which an import or a reset changes.
+  ///
+  /// Cached, because every request over HTTP needs it. After another process has changed it, the
+  /// next check for foreign changes updates it.
+  func secret() throws(CloudError) -> StorageSecret {
+    if let secret = state.withLock({ $0.secret }) { return secret }
+    return try inspect { _, storage in
+      let stored = try storage.secret()
+      return self.state.withLock { state in
+        let secret = state.secret ?? stored
+        state.secret = secret
+        return secret
+      }
     }
   }
 
@@ -451,7 +480,9 @@ final class MachineExecutor: Sendable {
     in rows: [DatabaseRow], of identity: UInt64, _ machine: CloudMachine,
     _ storage: any CloudStorage
   ) throws -> [OutgoingPush] {
+    let secret = try storage.secret()
     let isFirst = state.withLock { state in
+      state.secret = secret
       if state.positions.beginCheck(of: identity) { state.users = [:] }
       return state.positions.version == nil
     }

@@ -11,7 +11,7 @@ extension Command {
     repeated: ["account", "allow-origin", "allow-host", "trusted-proxy"],
     flags: [
       "json", "help", "version", "fault-control", "public", "yes", "detach",
-      "with-secret",
+      "with-secret", "new-identity",
     ])
 
   /// Parses a command line, without the program's name.
@@ -136,7 +136,10 @@ extension Command {
     case "export":
       return .export(
         to: arguments.value("output"), withSecret: arguments.flag("with-secret"))
-    case "import": return .importFrom(try arguments.word("the file, or - for standard input,"))
+    case "import":
+      return .importFrom(
+        try arguments.word("the file, or - for standard input,"),
+        newIdentity: arguments.flag("new-identity"))
     default:
       guard arguments.flag("yes") else {
         throw UsageError("reset removes everything the server holds; add --yes to confirm")

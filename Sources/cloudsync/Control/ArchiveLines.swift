@@ -58,10 +58,14 @@ final class ArchiveLines {
 
   /// Imports the lines into an empty server.
   ///
-  /// - Parameter note: called with the number of bytes of each line.
-  func fill(_ server: LoopbackServer, note: (Int) -> Void = { _ in }) throws {
+  /// - Parameters:
+  ///   - keepsIdentity: Whether change tokens of the archive's server stay valid.
+  ///   - note: called with the number of bytes of each line.
+  func fill(
+    _ server: LoopbackServer, keepsIdentity: Bool = true, note: (Int) -> Void = { _ in }
+  ) throws {
     do {
-      try server.importArchive {
+      try server.importArchive(keepsIdentity: keepsIdentity) {
         let line = try next()
         note(line?.utf8.count ?? 0)
         return line

@@ -10,7 +10,7 @@ struct Archives: Sendable {
     /// Writes an archive to a file, or to standard output.
     case export(to: String?, withSecret: Bool)
     /// Imports an archive from a file; `-` is standard input.
-    case importFrom(String)
+    case importFrom(String, newIdentity: Bool)
     case reset
   }
 
@@ -22,7 +22,8 @@ struct Archives: Sendable {
     switch verb {
     case .export(let path, let withSecret):
       try await export(to: path, withSecret: withSecret, output)
-    case .importFrom(let path): try await importArchive(from: path, output)
+    case .importFrom(let path, let newIdentity):
+      try await importArchive(from: path, newIdentity: newIdentity, output)
     case .reset:
       try await tell(.post("reset", .object(JSON.Members())), "removed everything", output)
     }
@@ -76,23 +77,31 @@ struct Archives: Sendable {
     try sink(buffer)
   }
 
-  private func importArchive(from path: String, _ output: Output) async throws {
+  private func importArchive(
+    from path: String, newIdentity: Bool, _ output: Output
+  ) async throws {
     let lines = try ArchiveLines(path)
-    if case .file(let data) = address { return try await fill(data, from: lines, output) }
-    var request = ControlRequest(endpoint: "import", body: try lines.rest())
+    if case .file(let data) = address {
+      return try await fill(data, from: lines, keepsIdentity: !newIdentity, output)
+    }
+    var request = ControlRequest(
+      endpoint: "import", parameters: [("newIdentity", newIdentity ? "true" : nil)],
+      body: try lines.rest())
     request.bodyType = "text/plain"
     request.refusedCode = ExitCode.data
     try await tell(request, "imported", output)
   }
 
   /// Imports into a file, line by line; a file created by the import is removed if it fails.
-  private func fill(_ path: String, from lines: ArchiveLines, _ output: Output) async throws {
+  private func fill(
+    _ path: String, from lines: ArchiveLines, keepsIdentity: Bool, _ output: Output
+  ) async throws {
     let isNew = !FileManager.default.fileExists(atPath: path)
     let server = try ServerData.open(path, create: true)
     var progress = ByteProgress("imported", of: lines.byteCount, output)
     do {
       defer { progress.end() }
-      try lines.fill(server) { progress.add($0) }
+      try lines.fill(server, keepsIdentity: keepsIdentity) { progress.add($0) }
     } catch {
       server.close()
       if isNew { for end in ["", "-wal", "-shm"] { unlink(path + end) } }

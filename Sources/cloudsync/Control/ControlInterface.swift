@@ -34,6 +34,8 @@ struct ControlRequest: Sendable {
   var bodyType = "application/json"
   /// The exit code if the server finds the request wrong.
   var refusedCode = ExitCode.usage
+  /// The text before the message if the server refuses an item of the body, given its index.
+  var prefix: @Sendable (Int?) -> String = { _ in "" }
 
   /// A `GET` request.
   static func get(
@@ -80,7 +82,9 @@ extension ControlInterface {
 
 /// The error for a rejected request to the control interface.
 func refusal(_ request: ControlRequest, _ status: Int, _ body: [UInt8]) -> ToolError {
-  let reason = (try? JSON(parsing: body))?["reason"]?.string
+  let answer = try? JSON(parsing: body)
+  let reason = answer?["reason"]?.string
+  let item = answer?["index"]?.integer.flatMap { Int(exactly: $0) }
   return switch (status, reason) {
   case (401, _):
     ToolError(
@@ -88,7 +92,7 @@ func refusal(_ request: ControlRequest, _ status: Int, _ body: [UInt8]) -> ToolE
       code: ExitCode.noPermission)
   case (_, let reason?):
     ToolError(
-      "the server refused: \(printable(reason))",
+      "\(request.prefix(item))the server refused: \(printable(reason))",
       code: [
         400: request.refusedCode, 403: ExitCode.noPermission, 404: ExitCode.unknownName,
       ][status] ?? ExitCode.failure)

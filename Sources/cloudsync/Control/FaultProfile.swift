@@ -7,7 +7,7 @@ import WebServices
 /// Faults from a file: a line for each, written like the words after `faults add`.
 ///
 /// Empty lines and lines that begin with `#` are ignored. A file with a mistake is refused as a
-/// whole.
+/// whole; so is one with an account or a device that the server does not know.
 struct FaultProfile: Hashable, Sendable {
   /// A line that adds a fault.
   struct Order: Hashable, Sendable {
@@ -41,7 +41,8 @@ struct FaultProfile: Hashable, Sendable {
     self.orders = orders
   }
 
-  /// The validated body of the request that adds the fault of a line.
+  /// The validated body of the request that adds the fault of a line; the server that gets it
+  /// checks whether its account and its device exist.
   private static func body(_ words: [String]) throws(UsageError) -> [UInt8]? {
     var arguments = try Arguments(["add"] + words, knowing: .init())
     guard case .carryOut(let order) = try Faults.Verb(&arguments) else { return nil }
@@ -52,6 +53,19 @@ struct FaultProfile: Hashable, Sendable {
   }
 }
 
+extension FaultProfile {
+  /// The body of one request that adds all faults.
+  var body: [UInt8] {
+    Array("[".utf8) + orders.map(\.body).joined(separator: CollectionOfOne(UInt8(ascii: ",")))
+      + Array("]".utf8)
+  }
+
+  /// The place of the line that a server refused, before a message.
+  func prefix(ofItem index: Int?) -> String {
+    index.flatMap { orders.indices.contains($0) ? "\(orders[$0].place): " : nil } ?? ""
+  }
+}
+
 extension Faults {
   /// Adds the faults of a profile, in their order, and prints the pending faults.
   static func apply(
@@ -59,13 +73,9 @@ extension Faults {
   ) async throws -> CInt {
     let control = try address.open()
     defer { control.close() }
-    for order in profile.orders {
-      do {
-        _ = try await control.send(ControlRequest(endpoint: "faults", body: order.body))
-      } catch let error as ToolError {
-        throw ToolError("\(order.place): \(error.description)", code: error.code)
-      }
-    }
+    var request = ControlRequest(endpoint: "faults", body: profile.body)
+    request.prefix = profile.prefix(ofItem:)
+    _ = try await control.send(request)
     return try await Faults(verb: .list, address: address).run(output)
   }
 }

@@ -45,11 +45,6 @@ struct RunningServer: Sendable {
         kill(getpid(), SIGTERM)
       }
       self.web = try RunningServer.listen(server, web)
-      for order in options.faults?.orders ?? [] {
-        do throws(CloudError) { try self.web.injectFault(order.body) } catch {
-          throw ToolError("\(order.place): \(printable(error.message))", code: ExitCode.usage)
-        }
-      }
     } catch {
       server.close()
       throw error
@@ -66,6 +61,8 @@ struct RunningServer: Sendable {
           account: account,
           webAuthToken: try web.webAuthToken(for: account, container: options.container))
       }
+      // The profile may name the accounts.
+      if let faults = options.faults { try RunningServer.inject(faults, web) }
     } catch {
       server.close()
       throw error
@@ -82,6 +79,13 @@ struct RunningServer: Sendable {
         .invalidArguments: ExitCode.usage, .serverRejectedRequest: ExitCode.unavailable,
       ]
       throw ToolError(error.message, code: codes[error.code] ?? ExitCode.failure)
+    }
+  }
+
+  private static func inject(_ faults: FaultProfile, _ web: LoopbackWebServer) throws(ToolError) {
+    do throws(HTTPRefusal) { try web.injectFaults(faults.body) } catch {
+      throw ToolError(
+        faults.prefix(ofItem: error.index) + printable(error.reason), code: ExitCode.usage)
     }
   }
 

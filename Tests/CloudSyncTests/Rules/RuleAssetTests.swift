@@ -115,6 +115,34 @@ struct RuleAssetTests {
     #expect(AssetStaging.root(ofUser: 1) != AssetStaging.root(ofUser: 2))
   }
 
+  /// Proves CE-140.
+  @Test(
+    "A directory in which others can write, and a link to one, is not used for files",
+    arguments: [false, true])
+  func directoryOfOthersIsNotUsed(isLink: Bool) throws {
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("files-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let root = folder.appendingPathComponent("staged")
+    let place = isLink ? folder.appendingPathComponent("elsewhere") : root
+    try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+    if isLink {
+      try FileManager.default.createSymbolicLink(at: root, withDestinationURL: place)
+    } else {
+      #expect(chmod(root.path, 0o777) == 0)
+    }
+    let staging = AssetStaging(root: root)
+    let urls = try (0..<2).map { _ in
+      try staging.stage(AssetContent([0x78]), of: Asset(checksum: "", size: 1))
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: place.path) == [])
+    for url in urls { #expect(try Data(contentsOf: url) == Data([0x78])) }
+    let own = urls[0].deletingLastPathComponent().deletingLastPathComponent()
+    #expect(own.deletingLastPathComponent().path == folder.path)
+    let mode = try FileManager.default.attributesOfItem(atPath: own.path)[.posixPermissions]
+    #expect(mode as? Int == 0o700)
+  }
+
   @Test(
     "Content is compared with a checksum of its bytes, and not with another service's signature",
     arguments: [

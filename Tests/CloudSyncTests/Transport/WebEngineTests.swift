@@ -95,7 +95,7 @@ struct WebEngineTests {
   @Test("A number without a form in plain Web Services is an error of its record")
   func numberWithoutFormIsError() async throws {
     let world = try WebWorld()
-    let transport = try world.transport("phone", understandsExtras: false)
+    let transport = ForwardingTransport(try world.transport("phone", understandsExtras: false))
     let database = CKContainer(identifier: "iCloud.plain", transport: transport)
       .privateCloudDatabase
     let values: [any CKRecordValueProtocol] = [
@@ -112,6 +112,15 @@ struct WebEngineTests {
       #expect(try results[good.recordID]?.get()["number"] as? Double == 1.5)
       await #expect(throws: CKError.self) { try await database.record(for: bad.recordID) }
     }
+    let zone = try await database.save(CKRecordZone(zoneName: "Numbers"))
+    let (bad, good) = (
+      CKRecord(recordType: "Note", recordID: .init(recordName: "bad", zoneID: zone.zoneID)),
+      CKRecord(recordType: "Note", recordID: .init(recordName: "good", zoneID: zone.zoneID))
+    )
+    bad["number"] = Double.nan
+    let results = try await database.modifyRecords(saving: [good, bad], deleting: []).saveResults
+    #expect(throws: CKError.self) { try results[good.recordID]?.get() }
+    await #expect(throws: CKError.self) { try await database.record(for: good.recordID) }
     #expect(await world.end())
   }
 
@@ -215,4 +224,17 @@ struct WebEngineTests {
     #expect(await code(late) == .networkFailure)
     #expect(await world.end())
   }
+}
+
+/// A transport of an app that forwards to another one.
+private struct ForwardingTransport: CloudTransport {
+  private let base: any CloudTransport
+
+  init(_ base: any CloudTransport) { self.base = base }
+
+  func send(_ call: CloudCall) async throws(CloudError) -> CloudReply { try await base.send(call) }
+
+  func observeSignals(
+    _ listener: @escaping @Sendable (CloudSignal) -> Void
+  ) -> any SignalObservation { base.observeSignals(listener) }
 }

@@ -139,4 +139,29 @@ struct DetachedTests {
     }
     #expect(!page.replacing("\\-", with: "").replacing("\\e", with: "").contains("\\\n"))
   }
+
+  /// Proves WS-182.
+  @Test("A fault profile may name accounts and devices of the server, and is else refused whole")
+  func aFaultProfileNamesAccountsOfTheServer() async throws {
+    let good = try write("good.txt", "hold-pushes\nquota account=bob bytes=1000000\n")
+    let cloud = try await tool.serve(
+      "--account", "bob", "--account", "default", "--fault-control", "--faults", good)
+    let list = try await tool.good("faults", environment: cloud.environment)
+    #expect(list.contains("quota of bob is 1000000 bytes"), "\(list)")
+    try await tool.good("faults", "clear", environment: cloud.environment)
+    for (line, piece) in [
+      ("quota account=nobody bytes=1", "there is no account 'nobody'"),
+      ("device device=tablet online=false", "knows no device"),
+    ] {
+      let bad = try write("bad.txt", "hold-pushes\n\n\(line)\n")
+      let run = try await tool.run(["faults", "apply", bad], environment: cloud.environment)
+      #expect(run.code == 67 && run.errors.contains(piece), "\(run.code): \(run.errors)")
+      #expect(run.errors.contains("line 3 of "), "\(run.errors)")
+      let list = try await tool.good("faults", environment: cloud.environment)
+      #expect(list == "no faults\n")
+    }
+    let applied = try await tool.good("faults", "apply", good, environment: cloud.environment)
+    #expect(applied.contains("quota of bob") && applied.contains("pushes are held"), "\(applied)")
+    #expect(await cloud.stop() == 0)
+  }
 }

@@ -128,6 +128,18 @@ struct InspectTests {
     #expect(try await tool.good("export", "--data", copy) == archive)
     let copied = try FileManager.default.attributesOfItem(atPath: copy)[.posixPermissions] as? Int
     #expect(copied == 0o600)
+    // Only the first line, with the identity, and the checksum of the lines differ.
+    let moved = tool.path("moved.sqlite")
+    try await tool.good("import", "-", "--new-identity", "--data", moved, input: archive)
+    let next = try await tool.good("export", "--data", moved)
+    let second = try await tool.serve("--account", "new")
+    try await tool.good(
+      "import", "-", "--new-identity", environment: second.environment, input: next)
+    let last = try await tool.good("export", environment: second.environment)
+    #expect(await second.stop() == 0)
+    let lines = [archive, next, last].map { $0.split(separator: "\n") }
+    #expect(Set(lines.map { $0[0] }).count == 3)
+    #expect(Set(lines.map { $0.dropFirst().dropLast() }).count == 1)
     try await tool.good("reset", "--yes", "--data", copy)
     #expect(try await tool.good("inspect", "accounts", "--data", copy) == "no accounts\n")
     withExtendedLifetime(stores) {}

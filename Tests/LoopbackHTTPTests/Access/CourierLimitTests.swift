@@ -118,4 +118,99 @@ struct CourierLimitTests {
     courier.close()
     server.close()
   }
+
+  /// A server with a subscription of alice's to the database, and the push of its changes.
+  private func subscribedServer(
+    clock: @escaping @Sendable () -> Timestamp = { Timestamp(secondsSinceReferenceDate: 1) }
+  ) async throws -> LoopbackServer {
+    let server = LoopbackServer(clock: clock)
+    let phone = server.device("phone", signedInAs: "alice")
+    for environment in CloudEnvironment.allCases {
+      try await save(
+        .modifySubscriptions(
+          ModifySubscriptions(save: [
+            Subscription(id: SubscriptionID("all"), kind: .database(recordType: nil))
+          ])), "subscribe in \(environment)", by: phone, in: environment)
+    }
+    return server
+  }
+
+  private func save(
+    _ request: CloudRequest, _ id: String, by device: LoopbackDevice,
+    in environment: CloudEnvironment = .development
+  ) async throws {
+    _ = try await device.send(
+      CloudCall(
+        container: "c", environment: environment, database: .private, requestID: id,
+        request: request))
+  }
+
+  /// Proves WS-180.
+  @Test("When a full queue has been read, one push of each subscription follows")
+  func aFullQueueIsFollowedByReminders() async throws {
+    let server = try await subscribedServer()
+    let courier = WebCourier(
+      clock: ContinuousClock(), wallClock: server.clock, wait: .milliseconds(200))
+    let one = holder("one")
+    courier.open(one, server)
+    let phone = server.device("phone")
+    try await save(.modifyZones(ModifyZones(save: [ZoneID(name: "Notes")])), "zone", by: phone)
+    for number in 0..<200 {
+      let push = CloudPush(
+        container: "c", database: .private, subscription: SubscriptionID("query \(number)"))
+      server.controls.deliver(push, to: "one")
+    }
+    #expect(courier.waitingCount == 200)
+    let found = try await answers(courier, one, server, most: 300)
+    #expect(found.count == 201 && found.last == "all" && found.first == "query 0")
+    courier.close()
+    server.close()
+  }
+
+  /// Proves WS-181.
+  @Test("A push whose device asks again late is given once more, as its connection may have ended")
+  func anUnconfirmedPushIsRepeated() async throws {
+    let seconds = Mutex(1.0)
+    let server = try await subscribedServer {
+      Timestamp(secondsSinceReferenceDate: seconds.withLock { $0 })
+    }
+    let courier = WebCourier(
+      clock: ContinuousClock(), wallClock: server.clock, wait: .milliseconds(200))
+    let one = holder("one")
+    courier.open(one, server)
+    let phone = server.device("phone")
+    for (number, (delay, repetitions)) in [(1.0, 0), (60, 1)].enumerated() {
+      let zone = ZoneID(name: "Notes \(number)")
+      try await save(.modifyZones(ModifyZones(save: [zone])), "zone \(number)", by: phone)
+      #expect(try await answers(courier, one, server, most: 1) == ["all"])
+      seconds.withLock { $0 += delay }
+      let rest = Array(repeating: "all", count: repetitions)
+      #expect(try await answers(courier, one, server, most: 9) == rest, "after \(delay) s")
+      seconds.withLock { $0 += 60 }
+      #expect(try await answers(courier, one, server, most: 9) == [], "only once")
+    }
+    courier.close()
+    server.close()
+  }
+
+  /// Proves WS-184.
+  @Test("A device gets the pushes of its environment only")
+  func aDeviceGetsPushesOfItsEnvironment() async throws {
+    let server = try await subscribedServer()
+    let courier = WebCourier(
+      clock: ContinuousClock(), wallClock: server.clock, wait: .milliseconds(200))
+    var owners = [holder("one"), holder("two")]
+    owners[1].environment = .production
+    for owner in owners { courier.open(owner, server) }
+    let phone = server.device("phone")
+    let zone = CloudRequest.modifyZones(ModifyZones(save: [ZoneID(name: "Notes")]))
+    try await save(zone, "development", by: phone)
+    #expect(try await answers(courier, owners[1], server, most: 1) == [])
+    #expect(try await answers(courier, owners[0], server, most: 2) == ["all"])
+    try await save(zone, "production", by: phone, in: .production)
+    #expect(try await answers(courier, owners[0], server, most: 1) == [])
+    #expect(try await answers(courier, owners[1], server, most: 2) == ["all"])
+    courier.close()
+    server.close()
+  }
 }

@@ -99,9 +99,7 @@ struct Credential: Sendable {
     init(_ world: AccessWorld) throws {
       let server = LoopbackServer(clock: world.server.clock)
       defer { server.close() }
-      let tokens = AccessTokens(
-        signer: TokenSigner(key: try server.signingKey()), clock: server.clock,
-        lifetime: AccessWorld.lifetime)
+      let tokens = try AccessTokens(server, lifetime: AccessWorld.lifetime)
       api = tokens.apiToken()
       web = tokens.webToken(for: AccessWorld.alice)
     }

@@ -26,7 +26,7 @@ struct SignedPathTests {
   func aChangedCharacterInvalidatesASignedPath() async throws {
     try await AccessWorld.run { world in
       let belongings = try await world.settle()
-      let key = try world.server.signingKey()
+      let key = try world.server.signingSecret().key
       for path in [belongings.filePath, belongings.uploadPath, belongings.courierPath] {
         try #require(SignedPath(path: path, signer: TokenSigner(key: key)) != nil)
         let start = try #require(path.lastIndex(of: "/")).utf16Offset(in: path) + 1

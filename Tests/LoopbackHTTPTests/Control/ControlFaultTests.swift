@@ -165,6 +165,36 @@ struct ControlFaultTests {
     #expect(await world.get("devices") == devices)
   }
 
+  /// Proves WS-182.
+  @Test("A list of actions is performed as a whole; if one is not valid, none is")
+  func aListOfActionsIsPerformedAsAWhole() async throws {
+    let world = ControlWorld()
+    try await world.prepare()
+    let before = await world.get("faults")
+    let first = #"{"action":"fail","code":23}"#
+    for (second, piece) in [
+      (#"{"action":"quota","account":"nobody","bytes":1}"#, "nobody"),
+      (#"{"action":"device","device":"no","online":false}"#, "no device"),
+      (#"{"action":"explode"}"#, "'action' must be"), ("5", "must be an object"),
+    ] {
+      let answer = await world.post("[\(first),\(second)]")
+      #expect(answer.hasPrefix("4") && answer.contains(piece), "\(second): \(answer)")
+      #expect(answer.contains(#""index":1"#), "\(answer)")
+      #expect(await world.get("faults") == before, "\(second)")
+    }
+    let limits = #"{"action":"limits","itemsPerRequest":2},{"action":"limits","recordBytes":7}"#
+    let answer = await world.post(
+      #"[\#(first),{"action":"quota","account":"alice","bytes":9},\#(limits)]"#)
+    for piece in ["200 ", "zoneBusy", #""bytes":9"#, #""itemsPerRequest":2"#, #""recordBytes":7"#] {
+      #expect(answer.contains(piece), "\(piece): \(answer)")
+    }
+    // An action that fails when its turn comes ends the list.
+    let zone = #"{"action":"delete-zone","container":"c","account":"alice","zone":"none"}"#
+    let cut = await world.post("[\(first),\(zone),\(first)]")
+    #expect(cut.hasPrefix("404 ") && cut.contains(#""index":1"#), "\(cut)")
+    #expect(await world.get("faults").split(separator: "zoneBusy").count == 3)
+  }
+
   /// Proves WS-169.
   @Test("Every limit of the server can be set, and is listed")
   func everyLimitCanBeSetAndIsListed() async throws {

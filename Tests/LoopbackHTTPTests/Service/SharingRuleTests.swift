@@ -96,6 +96,15 @@ struct SharingRuleTests {
       #expect(codes(early["results"]?.array ?? []) == ["NOT_FOUND"], "there is no share yet")
       let shared = try await modify(world, share("s", of: #""r""#))
       #expect(shared.first?["shortGUID"]?.string == name)
+      // A child is in the hierarchy of its parent's share, which is not its own.
+      let parent = #","parent":{"recordName":"r"}"#
+      let child = try await modify(world, note("c", parent + #","createShortGUID":true"#))
+      let early2 = try #require(child.first?["shortGUID"]?.string)
+      let again = try await modify(
+        world,
+        #"{"operationType":"forceUpdate","record":{"recordName":"c","recordType":"Note","#
+          + #""createShortGUID":true}}"#)
+      #expect(again.first?["shortGUID"]?.string == early2 && early2 != name)
       let body = #"{"operations":[\#(note("d", #","createShortGUID":true"#))]}"#
       for (scope, text) in [
         (DatabaseScope.private, body), (.public, body),
