@@ -25,12 +25,19 @@ package struct Caller: Hashable, Sendable {
   package var device: String
   /// Whether the account can be used.
   package var availability: AccountAvailability
+  /// Whether the caller chose the ID of the request, so that it can repeat the request; else no
+  /// receipt is kept.
+  package var choseRequestID: Bool
 
   /// Creates a caller.
-  package init(user: UserID?, device: String, availability: AccountAvailability = .available) {
+  package init(
+    user: UserID?, device: String, availability: AccountAvailability = .available,
+    choseRequestID: Bool = true
+  ) {
     self.user = user
     self.device = device
     self.availability = availability
+    self.choseRequestID = choseRequestID
   }
 }
 
@@ -55,20 +62,64 @@ package struct CloudAnswer: Sendable, Equatable {
   }
 }
 
-/// A database that a request changed, with the number of its latest change before and afterwards.
+/// A place in the order of a database's changes.
+package struct DatabasePosition: Hashable, Sendable, Comparable {
+  /// The number of the latest change.
+  package var sequence: UInt64
+  /// The time of the latest change; every later change has a later time.
+  package var time: Timestamp
+
+  /// The position before the first change.
+  package static let start = DatabasePosition(
+    sequence: 0, time: Timestamp(secondsSinceReferenceDate: 0))
+
+  /// Creates a position.
+  package init(sequence: UInt64, time: Timestamp) {
+    self.sequence = sequence
+    self.time = time
+  }
+
+  /// The position after all changes of a database.
+  package init(_ row: DatabaseRow) { self.init(sequence: row.sequence, time: row.latest) }
+
+  /// Compares the numbers of the changes.
+  package static func < (first: DatabasePosition, second: DatabasePosition) -> Bool {
+    first.sequence < second.sequence
+  }
+}
+
+/// A database that a request changed, with its positions before and afterwards.
 package struct ChangedDatabase: Hashable, Sendable {
   /// The database.
   package var id: DatabaseID
-  /// The number of the latest change before the request.
-  package var earlierSequence: UInt64
-  /// The number of the latest change of the request.
-  package var sequence: UInt64
+  /// The position before the request.
+  package var earlier: DatabasePosition
+  /// The position after the request.
+  package var position: DatabasePosition
 
-  /// Notes the numbers of a database.
-  package init(_ id: DatabaseID, after earlierSequence: UInt64, through sequence: UInt64) {
+  /// Notes the positions of a database.
+  package init(
+    _ id: DatabaseID, after earlier: DatabasePosition, through position: DatabasePosition
+  ) {
     self.id = id
-    self.earlierSequence = earlierSequence
-    self.sequence = sequence
+    self.earlier = earlier
+    self.position = position
+  }
+}
+
+/// The outcome of an administrative action, whose changes are committed.
+package struct AdministrativeOutcome: Sendable {
+  /// The pushes to send after the transaction.
+  package var pushes: [OutgoingPush] = []
+  /// The changed databases; see `CloudAnswer.changed`.
+  package var changed: [ChangedDatabase] = []
+
+  /// Creates the outcome of an action that changes nothing.
+  package init() {}
+
+  init(_ pushes: [OutgoingPush], _ transaction: WriteTransaction) {
+    self.pushes = pushes
+    changed = transaction.changedDatabases
   }
 }
 

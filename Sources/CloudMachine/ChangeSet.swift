@@ -8,8 +8,8 @@ import Records
 struct ChangeSet {
   /// The database's row after the changes.
   private(set) var database: DatabaseRow
-  /// The number of the latest change of an earlier request.
-  let earlierSequence: UInt64
+  /// The position after the latest change of an earlier request.
+  let earlier: DatabasePosition
   /// The time of this request's changes.
   let time: Timestamp
   /// The changes by zone, in the order of each zone's first change; the input of zone and database
@@ -29,6 +29,8 @@ struct ChangeSet {
     /// The types of the records changed or deleted, each once; empty if only the zone itself was
     /// created or deleted.
     var types: [String]
+    /// Whether records of other types may have changed, too.
+    var mayChangeOthers = false
   }
 
   /// A record that was created, changed or deleted.
@@ -43,7 +45,7 @@ struct ChangeSet {
 
   init(_ database: DatabaseRow, now: Timestamp) {
     self.database = database
-    earlierSequence = database.sequence
+    earlier = DatabasePosition(database)
     time = ChangeSet.time(now: now, after: database.latest)
   }
 

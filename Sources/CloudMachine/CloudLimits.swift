@@ -27,7 +27,8 @@ package struct CloudLimits: Hashable, Sendable {
   package var shareParticipants = 100
   /// The maximum number of fields in a push.
   package var subscriptionKeys = 3
-  /// The number of receipts kept for each user and device to detect repeated requests.
+  /// The number of receipts kept for each user and device to detect repeated requests; for all
+  /// devices of a user together, 16 times as many.
   package var receiptsKept = 256
 
   /// The published limits, or those of a server.

@@ -56,14 +56,14 @@ extension CloudMachine {
 
   /// Erases the data of `user` in one environment of a container, as closing the account does:
   /// leaves the shares of others, and deletes the zones including their shares, the subscriptions,
-  /// and the user's receipts, also those of other containers.
+  /// also those to the public database, and the user's receipts, also those of other containers.
   ///
   /// The account itself remains, empty; the viewers of its shares get pushes. Public records
   /// remain. Throws `unknownItem` for an unknown account.
   package func eraseData(
     of user: UserID, container: String, environment: CloudEnvironment, now: Timestamp,
     storage: any CloudStorage
-  ) throws -> [OutgoingPush] {
+  ) throws -> AdministrativeOutcome {
     let account = try account(user, in: storage)
     let home = DatabaseID(
       container: container, environment: environment, scope: .private, owner: user)
@@ -72,7 +72,12 @@ extension CloudMachine {
       storage: storage, limits: limits, database: visits,
       account: account, device: nil, now: now)
     var transaction = WriteTransaction()
-    for mount in try storage.zones(in: visits) where mount.deletion == nil {
+    try storage.foresee { ReadPlan(changing: [home, visits]) }
+    let mounts = try storage.zones(in: visits).filter { $0.deletion == nil }
+    try storage.foresee {
+      ReadPlan(changing: Set(mounts.map { home.home(of: UserID($0.id.owner)) }))
+    }
+    for mount in mounts {
       // A share that can't be left does not keep the account from being erased.
       _ = try ItemResult(mount.id) {
         try leave(mount, context.access(to: mount.id), &transaction)
@@ -89,7 +94,9 @@ extension CloudMachine {
       }
     }
     let pushes = try pushes(for: &transaction, context)
-    for database in [home, visits] {
+    let publicHome = DatabaseID(
+      container: container, environment: environment, scope: .public, owner: user)
+    for database in [home, visits, publicHome] {
       for subscription in try storage.subscriptions(in: database) {
         transaction[position].append(.removeSubscription(subscription.id, in: database))
       }
@@ -97,7 +104,7 @@ extension CloudMachine {
     // They hold answers with the data.
     transaction[position].append(.removeReceipts(of: user))
     try transaction.commit(to: storage)
-    return pushes
+    return AdministrativeOutcome(pushes, transaction)
   }
 
   private func account(_ user: UserID, in storage: any CloudStorage) throws -> AccountRow {

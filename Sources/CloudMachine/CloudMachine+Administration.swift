@@ -13,7 +13,7 @@ extension CloudMachine {
   package func removeZone(
     _ zone: ZoneID, for reason: ZoneDeletionReason, in database: DatabaseID, now: Timestamp,
     storage: any CloudStorage
-  ) throws -> [OutgoingPush] {
+  ) throws -> AdministrativeOutcome {
     guard zone.name != ZoneID.defaultName else {
       throw CloudError(.invalidArguments, "the default zone can't be deleted")
     }
@@ -28,7 +28,7 @@ extension CloudMachine {
   /// No pushes are sent; devices notice at their next fetch.
   package func expireTokens(
     of zone: ZoneID?, in database: DatabaseID, now: Timestamp, storage: any CloudStorage
-  ) throws -> [OutgoingPush] {
+  ) throws -> AdministrativeOutcome {
     try change(zone, in: database, now: now, storage: storage) { row, transaction, _ in
       let sequence = transaction[0].nextSequence()
       if var row {
@@ -45,7 +45,7 @@ extension CloudMachine {
   /// Tokens older than the latest forgotten deletion expire.
   package func trimTombstones(
     of zone: ZoneID?, in database: DatabaseID, now: Timestamp, storage: any CloudStorage
-  ) throws -> [OutgoingPush] {
+  ) throws -> AdministrativeOutcome {
     try change(zone, in: database, now: now, storage: storage) { row, transaction, _ in
       if var row {
         row.trimmedThrough = max(row.trimmedThrough, row.changedAt)
@@ -67,7 +67,7 @@ extension CloudMachine {
   private func change(
     _ zone: ZoneID?, in database: DatabaseID, now: Timestamp, storage: any CloudStorage,
     _ body: (ZoneRow?, inout WriteTransaction, RequestContext) throws -> Void
-  ) throws -> [OutgoingPush] {
+  ) throws -> AdministrativeOutcome {
     let context = try RequestContext(storage, limits, database, now: now)
     var transaction = WriteTransaction()
     _ = try transaction.open(database, context)
@@ -77,6 +77,6 @@ extension CloudMachine {
     } catch let refusal as Refusal { throw refusal.error }
     let pushes = try pushes(for: &transaction, context)
     try transaction.commit(to: storage)
-    return pushes
+    return AdministrativeOutcome(pushes, transaction)
   }
 }

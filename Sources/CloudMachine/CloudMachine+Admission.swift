@@ -26,7 +26,7 @@ extension CloudMachine {
     guard call.request.isMutation, let account = context.account else { return try read(call) }
     let key = ReceiptKey(
       user: account.user, device: call.caller.device, requestID: call.original.requestID)
-    if let receipt = try context.storage.receipt(key) {
+    if call.caller.choseRequestID, let receipt = try context.storage.receipt(key) {
       guard let reply = receipt.reply(to: call) else {
         throw Refusal(
           .invalidArguments,
@@ -40,16 +40,13 @@ extension CloudMachine {
     // request.
     let pushes = try pushes(for: &transaction, context)
     try transaction.commit(to: context.storage)
-    // Separately, because a storage may apply the changes while the digest is computed.
-    try context.storage.commit([
-      .putReceipt(Receipt(key, of: call, reply: reply), keeping: limits.receiptsKept)
-    ])
-    return call.answered(
-      reply, pushes: pushes,
-      changed: transaction.changeSets.map {
-        ChangedDatabase(
-          $0.database.id, after: $0.earlierSequence, through: $0.database.sequence)
-      })
+    if call.caller.choseRequestID {
+      // Separately, because a storage may apply the changes while the digest is computed.
+      try context.storage.commit([
+        .putReceipt(Receipt(key, of: call, reply: reply), keeping: limits.receiptsKept)
+      ])
+    }
+    return call.answered(reply, pushes: pushes, changed: transaction.changedDatabases)
   }
 
   /// The account a call is for, `nil` for a public read without one.

@@ -6,7 +6,8 @@ extension CloudMachine {
   ///
   /// Used by a server whose storage was changed by another process, which cannot reach this
   /// server's devices. The pushes are in the order of the subscriptions' names; no device is
-  /// excluded.
+  /// excluded. A shared database holds no records, so its subscriptions to a record type fire for
+  /// every change of a zone.
   /// - Parameter sequence: the latest change the server knew of.
   package func pushes(
     forChangesAfter sequence: UInt64, in database: DatabaseID, storage: any CloudStorage
@@ -17,7 +18,8 @@ extension CloudMachine {
       ChangeSet.ZoneEvent(
         zone: zone.id,
         types: zone.deletion == nil
-          ? try storage.types(of: zone.id, in: database, after: sequence) : [])
+          ? try storage.types(of: zone.id, in: database, after: sequence) : [],
+        mayChangeOthers: database.scope == .shared && zone.deletion == nil)
     }
     return try pushes(for: events, context)
   }

@@ -18,27 +18,28 @@ extension CloudMachine {
     return orders
   }
 
-  /// The query pushes for all changes after `sequence` in `database`.
+  /// The query pushes for all changes after `position` in `database`.
   ///
   /// As `pushes(forChangesAfter:in:storage:)`, this is for a server whose storage was changed by
   /// another process. The previous content of a record is unknown, so a deletion triggers only
-  /// subscriptions to a whole type. Subscriptions that fire once were already fired and removed by
-  /// the other process.
+  /// subscriptions to a whole type. A record that was created and changed after `position` triggers
+  /// subscriptions to both, with its latest content. Subscriptions that fire once were already
+  /// fired and removed by the other process.
   package func queryPushes(
-    forChangesAfter sequence: UInt64, in database: DatabaseID, storage: any CloudStorage
+    forChangesAfter position: DatabasePosition, in database: DatabaseID, storage: any CloudStorage
   ) throws -> [OutgoingPush] {
     let context = try RequestContext(storage, limits, database)
     guard
       try homes(context).contains(where: { !(try storage.subscriptions(in: $0).isEmpty) })
     else { return [] }
-    let changed = try storage.zoneChanges(in: database, after: sequence, limit: .max)
+    let changed = try storage.zoneChanges(in: database, after: position.sequence, limit: .max)
       .filter { $0.deletion == nil }.map(\.id)
     var orders: [OutgoingPush] = []
     // The default zone has no feed, but its records have sequence numbers as well.
     for zone in [.default] + changed {
-      try storage.forEachPage(of: zone, in: database, after: sequence) { rows in
-        orders += try self.orders(for: rows.map { ChangeSet.RecordEvent(foreign: $0) }, context)
-          .orders
+      try storage.forEachPage(of: zone, in: database, after: position.sequence) { rows in
+        let events = rows.flatMap { ChangeSet.RecordEvent.events(foreign: $0, after: position) }
+        orders += try self.orders(for: events, context).orders
       }
     }
     var sorted: [OutgoingPush] = []
@@ -133,12 +134,20 @@ extension CloudMachine {
 }
 
 extension ChangeSet.RecordEvent {
-  /// The event for a change made by another process.
-  fileprivate init(foreign row: RecordRow) {
-    isForeign = true
-    after = row.record
-    let isNew = row.record?.created?.time == row.record?.modified?.time
-    before = row.record.map { isNew ? nil : $0 } ?? Record(id: row.id, type: row.type)
+  /// The events for the changes of a record that another process made after `position`.
+  fileprivate static func events(
+    foreign row: RecordRow, after position: DatabasePosition
+  ) -> [ChangeSet.RecordEvent] {
+    guard let record = row.record else {
+      return [ChangeSet.RecordEvent(before: Record(id: row.id, type: row.type), isForeign: true)]
+    }
+    var events: [ChangeSet.RecordEvent] = []
+    let isNew = record.created.map { $0.time > position.time } ?? true
+    if isNew { events.append(ChangeSet.RecordEvent(after: record, isForeign: true)) }
+    if !isNew || record.modified?.time != record.created?.time {
+      events.append(ChangeSet.RecordEvent(before: record, after: record, isForeign: true))
+    }
+    return events
   }
 
   /// The kind of the change.

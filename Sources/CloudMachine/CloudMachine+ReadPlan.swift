@@ -8,9 +8,10 @@ extension CloudMachine {
   /// - Parameters:
   ///   - name: the name of the caller's account; `nil` without one.
   ///   - user: the user of the account.
+  ///   - readsReceipt: whether the caller chose the ID of the request.
   package func foresee(
     _ call: CloudCall, account name: String?, user: UserID?, device: String,
-    in storage: any CloudStorage
+    readsReceipt: Bool = true, in storage: any CloudStorage
   ) throws {
     try storage.foresee {
       let database = DatabaseID(
@@ -24,7 +25,7 @@ extension CloudMachine {
       plan.accounts = name.map { [$0] } ?? []
       plan.users = user.map { [$0] } ?? []
       plan.isReadOnly = !call.request.isMutation
-      if call.request.isMutation, let user {
+      if call.request.isMutation, readsReceipt, let user {
         plan.receipt = ReceiptKey(user: user, device: device, requestID: call.requestID)
       }
       plan.isComplete = call.database != .shared && call.request.isLookup
@@ -53,7 +54,7 @@ extension CloudMachine {
         plan.databases = [database]
         for zone in zones ?? [] { plan.addZone(zone, context) }
       case .modifyZones(let request):
-        plan.databases = [database]
+        plan.databases = ([database] + context.owners(of: request.delete)).sorted()
         for zone in request.save + request.delete { plan.addZone(zone, context) }
         plan.subscriptions = [database]
       case .modifySubscriptions, .fetchSubscriptions:
@@ -100,6 +101,13 @@ extension CloudRequest {
 }
 
 extension RequestContext {
+  /// The databases of the owners of zones that are left.
+  fileprivate func owners(of zones: [ZoneID]) -> [DatabaseID] {
+    guard database.scope == .shared else { return [] }
+    let owners = Set(zones.map(\.owner)).subtracting([ZoneID.currentOwner])
+    return owners.map { database.home(of: UserID($0)) }
+  }
+
   /// The database that holds the records of `zone`, in the spelling of rows.
   fileprivate func home(of zone: ZoneID) -> DatabaseID {
     database.scope == .shared ? database.home(of: UserID(zone.owner)) : database
@@ -107,6 +115,13 @@ extension RequestContext {
 }
 
 extension ReadPlan {
+  /// The rows of databases that a transaction is about to change, before it reads anything else of
+  /// them.
+  init(changing databases: Set<DatabaseID>) {
+    self.init()
+    self.databases = databases.sorted()
+  }
+
   /// What a change of a zone reads about its viewers, whose shared databases it changes.
   init(viewers: [UserID], of zone: ZoneID, in home: DatabaseID) {
     self.init()

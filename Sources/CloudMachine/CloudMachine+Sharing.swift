@@ -38,6 +38,8 @@ extension CloudMachine {
     CloudReply, WriteTransaction
   ) {
     try refuse(itemCount: urls.count)
+    let homes = Set(try urls.compactMap { try ShareAddress.find($0, context)?.home })
+    try context.storage.foresee { ReadPlan(changing: homes) }
     var transaction = WriteTransaction()
     let results = try urls.map { url in
       try ItemResult(url) {

@@ -150,6 +150,6 @@ extension Subscription {
 extension ChangeSet.ZoneEvent {
   fileprivate func concerns(_ type: String?) -> Bool {
     guard let type else { return true }
-    return types.contains(type)
+    return mayChangeOthers || types.contains(type)
   }
 }

@@ -56,9 +56,8 @@ extension MemoryStorage.State {
     case .removeSubscription(let id, let database):
       databases[database]?.subscriptions[id] = nil
     case .putReceipt(let receipt, let keeping):
-      let owner = MemoryStorage.ReceiptOwner(user: receipt.key.user, device: receipt.key.device)
-      receipts[owner, default: MemoryReceipts()].put(receipt, keeping: keeping)
-    case .removeReceipts(let user): receipts = receipts.filter { $0.key.user != user }
+      receipts[receipt.key.user, default: MemoryReceipts()].put(receipt, keeping: keeping)
+    case .removeReceipts(let user): receipts[user] = nil
     case .putRecordType(let row): recordTypes[row.id] = row
     case .putSchema(let row): schemas[row.key] = row
     case .putUpload(let row, let content): files.put(row, content)
@@ -109,35 +108,6 @@ extension MemoryDatabase {
     for link in record.links {
       links[link.target]?.remove(RecordLink(holder: record.id, kind: link.kind))
       if links[link.target]?.isEmpty == true { links[link.target] = nil }
-    }
-  }
-}
-
-/// The latest receipts of a device, oldest first.
-struct MemoryReceipts {
-  private var receipts: [String: Receipt] = [:]
-  private var order: [String] = []
-  private var oldest = 0
-
-  subscript(requestID: String) -> Receipt? { receipts[requestID] }
-
-  /// All receipts.
-  var oldestFirst: [Receipt] { order[oldest...].compactMap { receipts[$0] } }
-
-  mutating func put(_ receipt: Receipt, keeping: Int) {
-    if receipts.updateValue(receipt, forKey: receipt.key.requestID) != nil,
-      let index = order[oldest...].firstIndex(of: receipt.key.requestID)
-    {
-      order.remove(at: index)
-    }
-    order.append(receipt.key.requestID)
-    while receipts.count > max(0, keeping), oldest < order.count {
-      receipts[order[oldest]] = nil
-      oldest += 1
-    }
-    if oldest > 64, oldest * 2 > order.count {
-      order.removeFirst(oldest)
-      oldest = 0
     }
   }
 }

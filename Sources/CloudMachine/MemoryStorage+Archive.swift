@@ -43,8 +43,8 @@ extension MemoryStorage {
   /// The checksums of all files.
   public func assetChecksums() throws -> [String] { Array(current.files.contents.keys) }
 
-  /// The keys of all receipts, oldest first for each user and device.
+  /// The keys of all receipts, oldest first for each user.
   public func receiptKeys() throws -> [ReceiptKey] {
-    current.receipts.values.flatMap(\.oldestFirst).map(\.key)
+    current.receipts.values.flatMap(\.keys)
   }
 }

@@ -15,16 +15,10 @@ public final class MemoryStorage: CloudStorage {
     /// By the bytes of the names: texts that Unicode takes for the same are different names.
     var usersByName: [[UInt8]: UserID] = [:]
     var databases: [DatabaseID: MemoryDatabase] = [:]
-    var receipts: [ReceiptOwner: MemoryReceipts] = [:]
+    var receipts: [UserID: MemoryReceipts] = [:]
     var recordTypes: [RecordTypeID: RecordTypeRow] = [:]
     var schemas: [RecordTypeID: SchemaRow] = [:]
     var files = MemoryFiles()
-  }
-
-  /// The user and device whose receipts are counted together.
-  struct ReceiptOwner: Hashable {
-    var user: UserID
-    var device: String
   }
 
   var state: State
@@ -200,6 +194,6 @@ extension MemoryStorage {
 
   /// The receipt of a request.
   public func receipt(_ key: ReceiptKey) throws -> Receipt? {
-    current.receipts[ReceiptOwner(user: key.user, device: key.device)]?[key.requestID]
+    current.receipts[key.user]?[key]
   }
 }

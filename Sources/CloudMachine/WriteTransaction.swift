@@ -74,6 +74,14 @@ struct WriteTransaction {
   /// Adds the new row of a record type.
   mutating func put(_ row: RecordTypeRow) { types[row.id] = row }
 
+  /// The databases of the change sets, with their positions before and afterwards.
+  var changedDatabases: [ChangedDatabase] {
+    changeSets.map {
+      ChangedDatabase(
+        $0.database.id, after: $0.earlier, through: DatabasePosition($0.database))
+    }
+  }
+
   /// Commits all changes to `storage` at once.
   func commit(to storage: any CloudStorage) throws {
     let types = types.values.sorted { $0.id.name < $1.id.name }

@@ -124,7 +124,7 @@ struct QuerySubscriptionTests {
     typealias Tests = QuerySubscriptionTests
     let world = try World()
     _ = try world.modify([fresh("old", ["n": .int64(9)]), fresh("gone"), fresh("pic", type: "Pic")])
-    let known = try #require(try world.storage.database(world.database)?.sequence)
+    let known = DatabasePosition(try #require(try world.storage.database(world.database)))
     _ = try Tests.subscribe(
       world,
       [
@@ -132,9 +132,9 @@ struct QuerySubscriptionTests {
         Tests.subscription("large", [filter("n", .greaterThan, .int64(5))]),
         Tests.subscription("once", [], [.firesOnRecordCreation, .firesOnce]),
       ])
-    func told(after sequence: UInt64) throws -> [String] {
+    func told(after position: DatabasePosition) throws -> [String] {
       try world.machine.queryPushes(
-        forChangesAfter: sequence, in: world.database, storage: world.storage
+        forChangesAfter: position, in: world.database, storage: world.storage
       ).map { order in
         #expect(order.exceptDevice == nil && order.user == world.alice)
         let query = order.push.query
@@ -151,8 +151,15 @@ struct QuerySubscriptionTests {
         "all created home", "all updated old", "all created new", "all deleted gone",
         "large updated old", "pics deleted pic",
       ])
-    let latest = try #require(try world.storage.database(world.database)?.sequence)
+    let latest = DatabasePosition(try #require(try world.storage.database(world.database)))
     #expect(try told(after: latest) == [])
+    // A record that is new and was changed since was both created and updated.
+    _ = try world.modify([fresh("twice", ["n": .int64(1)])])
+    _ = try world.modify([fresh("twice", ["n": .int64(6)])], policy: .changedKeys)
+    #expect(
+      try told(after: latest) == [
+        "all created twice", "all updated twice", "large created twice", "large updated twice",
+      ])
   }
 
   /// Proves CS-96.

@@ -49,6 +49,26 @@ struct RepetitionTests {
     #expect(try world.stored("a")?.fields["n"]?.value == .int64(5))
   }
 
+  @Test("Erasing an account's data ends its subscriptions to the public database, and no others")
+  func erasureRemovesPublicSubscriptions() throws {
+    let world = try World()
+    let watched = QuerySubscription(
+      query: Query(recordType: "Note"), zone: nil, options: [.firesOnRecordCreation])
+    let subscription = Subscription(
+      id: SubscriptionID("s"), kind: .query(watched), notificationInfo: .init())
+    for caller in [world.laptop, world.stranger] {
+      let request = CloudRequest.modifySubscriptions(ModifySubscriptions(save: [subscription]))
+      #expect(try world.say(request, as: caller, in: .public) == "+s ok")
+    }
+    _ = try world.machine.eraseData(
+      of: world.alice, container: World.container, environment: .development, now: world.now,
+      storage: world.storage)
+    let save = CloudRequest.modifyRecords(ModifyRecords(save: [fresh("a", zone: .default)]))
+    #expect(
+      try world.ask(save, as: world.phone, in: .public).pushes.map(\.user) == [world.bob])
+    #expect(try world.say(.fetchSubscriptions(nil), as: world.laptop, in: .public) == "")
+  }
+
   @Test("Erased data is in no receipt, and those of other users stay")
   func erasureRemovesReceipts() throws {
     let world = try World()
@@ -66,6 +86,39 @@ struct RepetitionTests {
       storage: world.storage)
     #expect(try !hasReceipt(world.phone))
     #expect(try hasReceipt(world.stranger))
+  }
+
+  /// Proves CS-244.
+  @Test("A user's oldest receipts are removed, whatever the number of devices")
+  func receiptsOfManyDevicesAreBounded() throws {
+    var limits = CloudLimits()
+    limits.receiptsKept = 2
+    let world = try World(limits: limits)
+    func save(_ name: String, _ number: Int, as caller: Caller? = nil) throws -> String {
+      try world.ask(
+        .modifyRecords(ModifyRecords(save: [fresh(name)])),
+        as: caller ?? Caller(user: world.alice, device: "device \(number)"), requestID: "1"
+      ).result.words
+    }
+    #expect(try save("other", 0, as: world.stranger) == "+other ok")
+    for number in 1...40 { #expect(try save("n\(number)", number) == "+n\(number) ok") }
+    let kept = try world.storage.receiptKeys().filter { $0.user == world.alice }
+    #expect(kept.count == 32)
+    for number in [40, 20, 9] { #expect(try save("n\(number)", number) == "+n\(number) ok") }
+    #expect(try save("n8", 8) == "+n8 serverRecordChanged", "forgotten by now")
+    #expect(try save("other", 0, as: world.stranger) == "+other ok")
+  }
+
+  /// Proves CS-244.
+  @Test("A request whose client chose no ID leaves no receipt")
+  func unnamedRequestLeavesNoReceipt() throws {
+    let world = try World()
+    let caller = Caller(user: world.alice, device: "page", choseRequestID: false)
+    let request = CloudRequest.modifyRecords(ModifyRecords(save: [fresh("a")]))
+    #expect(try world.ask(request, as: caller, requestID: "1").result.words == "+a ok")
+    #expect(try world.storage.receiptKeys().allSatisfy { $0.device != "page" })
+    #expect(
+      try world.ask(request, as: caller, requestID: "1").result.words == "+a serverRecordChanged")
   }
 
   /// Proves CS-139, TH-19.

@@ -399,11 +399,13 @@ struct SharedDatabaseTests {
       pushes = try world.ask(.modifyZones(ModifyZones(delete: [World.zone]))).pushes
     case .zonePurged:
       pushes = try world.machine.removeZone(
-        World.zone, for: .purged, in: world.database, now: world.now, storage: world.storage)
+        World.zone, for: .purged, in: world.database, now: world.now, storage: world.storage
+      ).pushes
     case .ownerErased:
       pushes = try world.machine.eraseData(
         of: world.alice, container: World.container, environment: .development, now: world.now,
-        storage: world.storage)
+        storage: world.storage
+      ).pushes
     }
     #expect(pushes.map(\.user) == [world.bob] && pushes.first?.push.database == .shared)
     let page = try zones(token)

@@ -110,7 +110,8 @@ struct SubscriptionTests {
     #expect(zones.pushes.map(\.push.subscription.rawValue) == ["all"])
     #expect(zones.pushes.first?.exceptDevice == "phone")
     let orders = try world.machine.removeZone(
-      World.zone, for: .purged, in: world.database, now: world.now, storage: world.storage)
+      World.zone, for: .purged, in: world.database, now: world.now, storage: world.storage
+    ).pushes
     #expect(orders.map(\.push.subscription.rawValue) == ["all"])
     #expect(orders.first?.exceptDevice == nil && orders.first?.user == world.alice)
   }

@@ -37,6 +37,23 @@ struct FaultTests {
     world.close()
   }
 
+  /// Proves I22.
+  @Test("The counts of requests by device are bounded, and the sums of all devices are exact")
+  func requestCountsAreBounded() async throws {
+    let world = World()
+    try await world.prepare()
+    _ = await outcome(of: who, on: world.phone)
+    for number in 1...25_000 {
+      let faults = world.controls.receive(
+        who, device: "page \(number)", account: "alice", now: world.server.clock())
+      world.controls.finish(faults.entry, .answered, now: world.server.clock())
+    }
+    #expect(world.controls.state.withLock { $0.counts.count } <= 10_000)
+    #expect(world.controls.requestCount() == 25_001)
+    #expect(world.controls.requestCount(in: RequestScope(device: "page 25000")) == 1)
+    world.close()
+  }
+
   /// Proves S5, SC-155.
   @Test("A lost answer is a failure for the client; the server's change stays, a repeat succeeds")
   func lostAnswerKeepsServerChange() async throws {

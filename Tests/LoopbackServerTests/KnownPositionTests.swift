@@ -9,17 +9,37 @@ struct KnownPositionTests {
   private let database = DatabaseID(
     container: "c", environment: .development, scope: .private, owner: UserID("_a"))
 
+  private func row(_ sequence: UInt64) -> DatabaseRow {
+    DatabaseRow(
+      id: database, incarnation: 1, sequence: sequence,
+      latest: Timestamp(secondsSinceReferenceDate: Double(sequence)))
+  }
+
   @Test("A change of unknown outcome is checked again, although a later one was noted meanwhile")
   func unknownChangeIsCheckedAgain() {
     var positions = KnownPositions()
-    positions.learn(database, through: 9)
+    positions.learn(row(9))
     positions.endCheck(at: 1)
-    let own = [ChangedDatabase(database, after: 9, through: 10)]
+    let own = [
+      ChangedDatabase(
+        database, after: DatabasePosition(row(9)), through: DatabasePosition(row(10)))
+    ]
     positions.learn(own)
-    #expect(positions.position(of: database) == 10)
+    #expect(positions.position(of: database) == DatabasePosition(row(10)))
     // Another server's change, for which pushes are sent.
-    positions.learn(database, through: 11)
+    positions.learn(row(11))
     positions.forget(own)
-    #expect(positions.position(of: database) == 9)
+    #expect(positions.position(of: database) == DatabasePosition(row(9)))
+  }
+
+  @Test("An account whose first device comes during a check is still known after it")
+  func accountThatComesDuringCheckIsKnown() {
+    var watched = WatchedAccounts()
+    watched.insert("alice")
+    watched.insert("bob")
+    let earlier = watched.names
+    watched.insert("carol")
+    watched.endCheck(of: ["alice"], since: earlier)
+    #expect(watched.names == ["alice", "carol"])
   }
 }

@@ -102,6 +102,7 @@
       ("changed_at > $2", ["zones_by_change", "zones_pkey"]),
       ("body IS NOT NULL ORDER BY owner, name", ["zones_by_change", "zones_pkey"]),
       ("SELECT owner, name FROM cloudsync.zones", ["zones_by_change", "zones_pkey"]),
+      ("receipts WHERE user_name = $1 AND number <= (", ["receipts_pkey"]),
       ("AND number <= (", ["receipts_by_age"]),
       ("AND request = $3", ["receipts_pkey"]),
       ("holder_zone = $3", ["links_by_holder"]),

@@ -129,6 +129,7 @@
       }
       #expect(last.modified.count == 100 || !last.moreComing)
       _ = try check(.fetchDatabaseChanges(FetchDatabaseChanges(since: nil)), 1)
+      _ = try check(.modifyZones(ModifyZones(delete: [world.zone])), 3)
     }
 
     private func expect(

@@ -58,8 +58,10 @@ struct ShareStorageTests {
     #expect(stored.participants.last?.identity.givenName == "Bob")
     let url = try #require(stored.url)
     let watch = Subscription(id: SubscriptionID("all"), kind: .database(recordType: nil))
+    // The other server cannot tell which types changed in the owner's zone.
+    let typed = Subscription(id: SubscriptionID("typed"), kind: .database(recordType: "Note"))
     _ = await other.tell(
-      .modifySubscriptions(ModifySubscriptions(save: [watch])), database: .shared)
+      .modifySubscriptions(ModifySubscriptions(save: [watch, typed])), database: .shared)
     #expect(await other.tell(.acceptShares([url]), database: .shared) == "+\(url)")
     _ = (services[0].takePushes(), services[1].takePushes())
     #expect(try !servers[1].checkForForeignChanges(), "its own changes are no news")
@@ -68,7 +70,7 @@ struct ShareStorageTests {
     #expect(await phone.save([root]) == "+root")
     #expect(services[1].takePushes() == [])
     #expect(try servers[1].checkForForeignChanges())
-    #expect(services[1].takePushes() == ["other all -"])
+    #expect(services[1].takePushes() == ["other all -", "other typed -"])
     _ = services[0].takePushes()
     try servers[1].controls.eraseData(of: "alice", container: containerID)
     #expect(services[1].takePushes() == ["other all -"])

@@ -124,17 +124,24 @@ final class MachineService: TestedService {
         switch act {
         case .delete(let zone):
           return try machine.removeZone(
-            zone, for: .deleted, in: database, now: now, storage: storage)
+            zone, for: .deleted, in: database, now: now, storage: storage
+          ).pushes
         case .purge(let zone):
           return try machine.removeZone(
-            zone, for: .purged, in: database, now: now, storage: storage)
+            zone, for: .purged, in: database, now: now, storage: storage
+          ).pushes
         case .resetEncryptedData(let zone):
           return try machine.removeZone(
-            zone, for: .encryptedDataReset, in: database, now: now, storage: storage)
+            zone, for: .encryptedDataReset, in: database, now: now, storage: storage
+          ).pushes
         case .expireTokens(let zone):
-          return try machine.expireTokens(of: zone, in: database, now: now, storage: storage)
+          return try machine.expireTokens(
+            of: zone, in: database, now: now, storage: storage
+          ).pushes
         case .trim(let zone):
-          return try machine.trimTombstones(of: zone, in: database, now: now, storage: storage)
+          return try machine.trimTombstones(
+            of: zone, in: database, now: now, storage: storage
+          ).pushes
         case .quota(let bytes):
           try machine.setQuota(bytes, of: user, in: storage)
           return []

@@ -29,6 +29,15 @@ public struct Receipt: Hashable, Sendable, Codable {
   /// `nil` in a receipt of an earlier version, which did not store it.
   public var digest: [UInt8]?
 
+  /// The number of the latest receipts of a user, on all devices together, that a storage keeps if
+  /// it keeps `keeping` of each device: 16 times as many.
+  ///
+  /// A device that never comes back would keep its receipts for ever.
+  public static func mostOfUser(keeping: Int) -> Int {
+    let (most, isOver) = max(0, keeping).multipliedReportingOverflow(by: 16)
+    return isOver ? .max : most
+  }
+
   /// Creates a receipt.
   public init(key: ReceiptKey, reply: CloudReply, digest: [UInt8]? = nil) {
     self.key = key

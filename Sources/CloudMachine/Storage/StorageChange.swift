@@ -23,7 +23,10 @@ public enum StorageChange: Hashable, Sendable {
   case putSubscription(Subscription, in: DatabaseID)
   /// Removes a subscription.
   case removeSubscription(SubscriptionID, in: DatabaseID)
-  /// Adds a receipt and removes all but the latest `keeping` receipts of the same user and device.
+  /// Adds a receipt and removes all but the latest `keeping` receipts of the same user and device,
+  /// and all but the latest `Receipt.mostOfUser(keeping:)` of the user.
+  ///
+  /// A storage may remove those of the user later, with at most the 64th receipt that follows.
   case putReceipt(Receipt, keeping: Int)
   /// Removes all receipts of a user.
   case removeReceipts(of: UserID)

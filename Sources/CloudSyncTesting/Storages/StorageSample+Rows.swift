@@ -161,6 +161,22 @@ extension StorageSample {
         return user.rawValue
       }.joined(separator: " ")
     },
+    StorageCheck("receipts of devices that stay away are removed", "true true true") { storage in
+      func key(_ user: String, _ number: Int) -> ReceiptKey {
+        ReceiptKey(user: UserID(user), device: "device \(number)", requestID: "r")
+      }
+      func put(_ key: ReceiptKey) throws {
+        let reply = CloudReply.currentUser(key.user)
+        try storage.commit([.putReceipt(Receipt(key: key, reply: reply), keeping: 1)])
+      }
+      try put(key("_b", 0))
+      for number in 1...200 { try put(key("_a", number)) }
+      let most = Receipt.mostOfUser(keeping: 1)
+      let count = try storage.receiptKeys().filter { $0.user == UserID("_a") }.count
+      let latest = try (201 - most...200).allSatisfy { try storage.receipt(key("_a", $0)) != nil }
+      let isOtherKept = try storage.receipt(key("_b", 0)) != nil
+      return "\((most...most + 63).contains(count)) \(latest) \(isOtherKept)"
+    },
     StorageCheck("a receipt keeps the digest of its request, or none", "[1, 2] nil") { storage in
       func key(_ name: String) -> ReceiptKey {
         ReceiptKey(user: UserID("_a"), device: "phone", requestID: name)

@@ -92,7 +92,9 @@ extension ServiceRoutes {
     let upload = UploadAsset(recordType: record.type, key: key, content: body.content)
     guard
       case .assetUploaded(let kept) = try await context.device.send(
-        context.call(.uploadAsset(upload), "/rereference/\(index)"))
+        context.call(.uploadAsset(upload), "/rereference/\(index)"),
+        choseRequestID: context.choseRequestID, encode: { _ in Bool?.none }
+      ).reply
     else { throw CloudError(.internalError, "the reply does not match the request") }
     return context.notation.json(kept)
   }

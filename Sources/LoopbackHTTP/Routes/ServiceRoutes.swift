@@ -51,6 +51,8 @@ struct ServiceRoutes: Sendable {
     var deviceName: String
     var notation: Notation
     var requestID: String
+    /// Whether the client chose the request ID.
+    var choseRequestID: Bool
     var expectedUser: UserID?
 
     func call(_ request: CloudRequest, _ suffix: String = "") -> CloudCall {
@@ -290,9 +292,11 @@ struct ServiceRoutes: Sendable {
       isExact: isExact)
     // CloudKit's limit; for this package's client, the server's limit applies.
     if !isExact { notation.itemLimit = min(ServiceRoutes.items, server.limits.itemsPerRequest) }
+    let requestID = head.value(EnvelopeHeader.request)
     var context = ServiceContext(
       path: path, items: items, bearer: bearer, device: device, deviceName: name,
-      notation: notation, requestID: head.value(EnvelopeHeader.request) ?? UUID().uuidString,
+      notation: notation, requestID: requestID ?? UUID().uuidString,
+      choseRequestID: requestID != nil,
       expectedUser: head.value(EnvelopeHeader.user).map { UserID($0) })
     let tickets = context
     notation.downloadURL = { id, key, asset in downloadURL(tickets, id, key, asset) }
@@ -352,7 +356,9 @@ struct ServiceRoutes: Sendable {
       }
       let call = context.call(request, index == 0 ? "" : "/\(index)")
       do throws(CloudError) {
-        let (reply, early) = try await context.device.send(call) { reply in
+        let (reply, early) = try await context.device.send(
+          call, choseRequestID: context.choseRequestID
+        ) { reply in
           serverRequest.requests.count == 1 ? try? serverRequest.text([.success(reply)]) : nil
         }
         body = early

@@ -84,7 +84,7 @@ extension FaultControls {
   /// needed when no device gets a push.
   func administer(
     _ account: String, _ container: String, _ environment: CloudEnvironment,
-    _ work: (CloudMachine, DatabaseID, any CloudStorage, Timestamp) throws -> [OutgoingPush]
+    _ work: (CloudMachine, DatabaseID, any CloudStorage, Timestamp) throws -> AdministrativeOutcome
   ) throws(CloudError) {
     let now = wallClock()
     let pushes = try executor.administer(

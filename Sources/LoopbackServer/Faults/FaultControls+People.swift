@@ -33,7 +33,7 @@ extension FaultControls {
     of account: String, container: String, environment: CloudEnvironment = .development
   ) throws(CloudError) {
     try administer(account, container, environment) { machine, database, storage, now in
-      guard let user = database.owner else { return [] }
+      guard let user = database.owner else { return AdministrativeOutcome() }
       return try machine.eraseData(
         of: user, container: container, environment: environment, now: now, storage: storage)
     }

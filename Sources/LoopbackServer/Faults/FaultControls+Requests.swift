@@ -8,6 +8,9 @@ extension FaultControls {
 
   /// The number of requests in `scope` that reached the server since it started, or since
   /// `forgetRequests()`.
+  ///
+  /// The server counts for 10,000 pairs of a device and a kind of request; with the next one, the
+  /// counts of devices begin again, and those of all devices together go on.
   public func requestCount(in scope: RequestScope = .all) -> Int {
     state.withLock { state in
       state.counts.reduce(0) { total, element in
@@ -49,7 +52,7 @@ extension FaultControls {
         itemCount: call.request.itemCount, requestID: call.requestID, outcome: .pending)
       state.log.append(entry)
       if state.log.count > 20_000 { state.log.removeFirst(10_000) }
-      state.counts[RequestScope(kind: entry.kind, device: device), default: 0] += 1
+      state.count(entry)
       var taken = RequestFaults(entry: entry)
       if !state.closures.isEmpty { taken.bodies = state.takeClosures(for: entry) }
       taken.areShared = faults.take(&taken)
@@ -83,6 +86,19 @@ extension FaultControls {
 }
 
 extension FaultState {
+  /// The maximum number of counts of devices.
+  private static let mostCounts = 10_000
+
+  fileprivate mutating func count(_ entry: RequestEntry) {
+    let scope = RequestScope(kind: entry.kind, device: entry.device)
+    if counts.count >= Self.mostCounts, counts[scope] == nil {
+      let sums = Dictionary(
+        counts.map { (RequestScope(kind: $0.key.kind), $0.value) }, uniquingKeysWith: +)
+      counts = sums
+    }
+    counts[scope, default: 0] += 1
+  }
+
   /// The closures that run after a request.
   fileprivate mutating func takeClosures(
     for entry: RequestEntry

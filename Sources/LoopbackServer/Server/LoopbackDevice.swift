@@ -57,12 +57,16 @@ public final class LoopbackDevice: CloudTransport, Sendable {
 
   /// Sends `call`, and has its reply encoded while a database elsewhere makes the change.
   ///
+  /// - Parameter choseRequestID: Whether the device chose the ID of the request; else the server
+  ///   keeps no receipt.
   /// - Returns: The reply, and what `encode` made of it; `nil` if nothing was waited for.
   package func send<Body: Sendable>(
-    _ call: CloudCall, encode: @escaping @Sendable (CloudReply) -> Body?
+    _ call: CloudCall, choseRequestID: Bool = true,
+    encode: @escaping @Sendable (CloudReply) -> Body?
   ) async throws(CloudError) -> (reply: CloudReply, body: Body?) {
     let early = EarlyBody<Body>()
-    let reply = try await dispatcher.send(call, from: state) { reply in
+    let reply = try await dispatcher.send(call, from: state, choseRequestID: choseRequestID) {
+      reply in
       let body = encode(reply)
       early.body.withLock { $0 = body }
     }

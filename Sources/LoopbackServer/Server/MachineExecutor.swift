@@ -15,8 +15,7 @@ final class MachineExecutor: Sendable {
     var machine: CloudMachine
     var throttle = CloudThrottle()
     var positions = KnownPositions()
-    /// The accounts that had a device here at the last check of all databases, or have since.
-    var watched: Set<String> = []
+    var watched = WatchedAccounts()
     /// A cache of the accounts' user record names, which never change within a storage.
     ///
     /// By the bytes of the names, as storages compare them.
@@ -124,27 +123,33 @@ final class MachineExecutor: Sendable {
   /// Answers a call, or starts it if it is a query, for `account`, which is created at its first
   /// use.
   ///
-  /// - Parameter onReply: Called with the reply while a database elsewhere makes the change.
+  /// - Parameters:
+  ///   - choseRequestID: Whether the device chose the ID of the request.
+  ///   - onReply: Called with the reply while a database elsewhere makes the change.
   func begin(
     _ call: CloudCall, account: String?, device: String, availability: AccountAvailability,
-    now: Timestamp, onReply: (@Sendable (CloudReply) -> Void)? = nil
+    choseRequestID: Bool = true, now: Timestamp, onReply: (@Sendable (CloudReply) -> Void)? = nil
   ) async -> Outcome {
     let onReply = storages.isShared ? onReply : nil
     do throws(CloudError) {
       return try await storages.run { () throws(CloudError) in
         try self.answer(
-          call, account: account, device: device, availability: availability, now: now,
-          onReply: onReply)
+          call, account: account,
+          caller: Caller(
+            user: nil, device: device, availability: availability, choseRequestID: choseRequestID),
+          now: now, onReply: onReply)
       }
     } catch {
       return Outcome(error)
     }
   }
 
+  /// - Parameter unknown: the caller, still without the user of the account.
   private func answer(
-    _ call: CloudCall, account: String?, device: String, availability: AccountAvailability,
-    now: Timestamp, onReply: ((CloudReply) -> Void)?
+    _ call: CloudCall, account: String?, caller unknown: Caller, now: Timestamp,
+    onReply: ((CloudReply) -> Void)?
   ) throws(CloudError) -> Outcome {
+    let device = unknown.device
     // A request that runs again counts once.
     var throttling: CloudError??
     return try enter(runs: MachineExecutor.mostRuns) { machine, storage in
@@ -157,18 +162,22 @@ final class MachineExecutor: Sendable {
       let known = account.flatMap { name in
         self.state.withLock { $0.users[Array(name.utf8)] }
       }
+      let foresee = { (user: UserID?) in
+        try machine.foresee(
+          call, account: account, user: user, device: device,
+          readsReceipt: unknown.choseRequestID, in: storage)
+      }
       let (step, pushes) = try self.knowing(machine, storage) {
-        if account == nil || known != nil {
-          try machine.foresee(call, account: account, user: known, device: device, in: storage)
-        }
+        if account == nil || known != nil { try foresee(known) }
         let user = try account.map { name in
           try machine.account(named: name, in: storage)
         }?.user
         if user != known {
           // The databases are locked before the receipt is read.
-          try machine.foresee(call, account: account, user: user, device: device, in: storage)
+          try foresee(user)
         }
-        let caller = Caller(user: user, device: device, availability: availability)
+        var caller = unknown
+        caller.user = user
         let refusal =
           throttling
           ?? self.state.withLock { state in
@@ -202,7 +211,7 @@ final class MachineExecutor: Sendable {
   /// Runs an administrative action on the database of `account`, or on the public one for `nil`.
   func administer(
     container: String, environment: CloudEnvironment, account: String?,
-    _ work: (CloudMachine, DatabaseID, any CloudStorage) throws -> [OutgoingPush]
+    _ work: (CloudMachine, DatabaseID, any CloudStorage) throws -> AdministrativeOutcome
   ) throws(CloudError) -> [AddressedPush] {
     try enter(runs: MachineExecutor.mostRuns) { machine, storage in
       let database = try MachineExecutor.database(
@@ -211,18 +220,8 @@ final class MachineExecutor: Sendable {
         var plan = ReadPlan()
         plan.databases = [database]
         try storage.foresee { plan }
-        let orders = try work(machine, database, storage)
-        // The participants' shared databases changed too; their pushes were sent already.
-        let shared = orders.filter { $0.push.database == .shared }.map { order in
-          DatabaseID(
-            container: container, environment: environment, scope: .shared, owner: order.user)
-        }
-        let changed = try ([database] + shared).map { id in
-          let position = self.state.withLock { $0.positions.position(of: id) }
-          return ChangedDatabase(
-            id, after: position, through: try storage.database(id)?.sequence ?? 0)
-        }
-        return ((), orders, changed)
+        let outcome = try work(machine, database, storage)
+        return ((), outcome.pushes, outcome.changed)
       }.1
     }
   }
@@ -268,7 +267,7 @@ final class MachineExecutor: Sendable {
         secret = try storage.secret()
         guard let version = try storage.dataVersion() else { return }
         _ = positions.beginCheck(of: try storage.identity())
-        for row in try storage.databases() { positions.learn(row.id, through: row.sequence) }
+        for row in try storage.databases() { positions.learn(row) }
         positions.endCheck(at: version)
       }
       self.state.withLock { state in
@@ -397,10 +396,11 @@ final class MachineExecutor: Sendable {
   func foreignPushes(to accounts: [String]) throws(CloudError) -> [AddressedPush] {
     try enter(runs: MachineExecutor.mostRuns) { machine, storage in
       guard !self.storages.isShared else {
+        let watched = self.state.withLock { $0.watched.names }
         let pushes = try self.check(machine, storage) {
           try storage.databases(ofAccounts: accounts)
         }
-        self.state.withLock { $0.watched = Set(accounts) }
+        self.state.withLock { $0.watched.endCheck(of: accounts, since: watched) }
         return pushes
       }
       let version = self.state.withLock { $0.positions.version }
@@ -434,12 +434,12 @@ final class MachineExecutor: Sendable {
   /// servers had the account's devices.
   func watch(_ account: String, _ storage: any CloudStorage) throws {
     guard storages.isShared else { return }
-    let watched = state.withLock { $0.watched }
+    let watched = state.withLock { $0.watched.names }
     guard !watched.contains(account) else { return }
     let rows = try storage.databases(ofAccounts: [account])
     state.withLock { state in
       for row in rows where row.id.owner != nil || watched.isEmpty {
-        state.positions.learn(row.id, through: row.sequence)
+        state.positions.learn(row)
       }
       state.watched.insert(account)
     }
@@ -489,12 +489,12 @@ final class MachineExecutor: Sendable {
     var pushes: [OutgoingPush] = []
     for row in rows {
       let known = state.withLock { state in
-        defer { state.positions.learn(row.id, through: row.sequence) }
+        defer { state.positions.learn(row) }
         return state.positions.position(of: row.id)
       }
       // Devices fetch what changed before the first check when they start.
-      guard !isFirst, row.sequence > known else { continue }
-      pushes += try machine.pushes(forChangesAfter: known, in: row.id, storage: storage)
+      guard !isFirst, row.sequence > known.sequence else { continue }
+      pushes += try machine.pushes(forChangesAfter: known.sequence, in: row.id, storage: storage)
       pushes += try machine.queryPushes(forChangesAfter: known, in: row.id, storage: storage)
     }
     return pushes

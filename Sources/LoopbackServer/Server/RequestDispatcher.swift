@@ -23,10 +23,12 @@ final class RequestDispatcher: Sendable {
 
   /// Answers a call.
   ///
-  /// - Parameter onReply: Called with the reply before a database elsewhere has committed the
-  ///   change; again if the transaction runs again.
+  /// - Parameters:
+  ///   - choseRequestID: Whether the device chose the ID of the request; else it can't be repeated.
+  ///   - onReply: Called with the reply before a database elsewhere has committed the change; again
+  ///     if the transaction runs again.
   func send(
-    _ call: CloudCall, from device: DeviceState,
+    _ call: CloudCall, from device: DeviceState, choseRequestID: Bool = true,
     onReply: (@Sendable (CloudReply) -> Void)? = nil
   ) async throws(CloudError) -> CloudReply {
     try checkCancellation()
@@ -37,7 +39,8 @@ final class RequestDispatcher: Sendable {
       call, device: device.name, account: device.account, now: clock())
     do {
       if faults.areShared { faults = try await controls.faults.takeShared(faults) }
-      let reply = try await answer(call, from: device, faults, onReply)
+      let reply = try await answer(
+        call, from: device, choseRequestID: choseRequestID, faults, onReply)
       controls.finish(faults.entry, .answered, refused: reply.refusedItems, now: clock())
       return reply
     } catch {
@@ -47,7 +50,7 @@ final class RequestDispatcher: Sendable {
   }
 
   private func answer(
-    _ call: CloudCall, from device: DeviceState, _ faults: RequestFaults,
+    _ call: CloudCall, from device: DeviceState, choseRequestID: Bool, _ faults: RequestFaults,
     _ onReply: (@Sendable (CloudReply) -> Void)?
   ) async throws(CloudError) -> CloudReply {
     for seconds in faults.delays { try await controls.sleep(seconds) }
@@ -62,7 +65,8 @@ final class RequestDispatcher: Sendable {
     }
     let outcome = await executor.begin(
       call, account: device.account, device: device.name,
-      availability: device.availability, now: clock(), onReply: onReply)
+      availability: device.availability, choseRequestID: choseRequestID, now: clock(),
+      onReply: onReply)
     controls.pushDispatcher.send(outcome.pushes)
     let result: Result<CloudReply, CloudError>
     switch outcome.step {

@@ -4,6 +4,12 @@ import Dispatch
 import Foundation
 import Synchronization
 
+/// A storage that prepares the next run of a transaction that ended with a `TransactionConflict`.
+protocol RerunStorage: AnyObject {
+  /// Called when a transaction is not run again: the next one is another.
+  func endRuns()
+}
+
 /// The storages of a server: views of the same data, each used by one transaction at a time.
 ///
 /// A storage in this process is a pool of one, whose transactions run on their caller's thread. The
@@ -79,7 +85,10 @@ final class StoragePool: Sendable {
     guard let storage = idle.withLock({ $0?.popLast() }) else {
       throw CloudError(.networkFailure, "the loopback server is closed")
     }
-    defer { idle.withLock { $0?.append(storage) } }
+    defer {
+      if isShared { (storage.value as? any RerunStorage)?.endRuns() }
+      idle.withLock { $0?.append(storage) }
+    }
     return try body(storage.value)
   }
 

@@ -150,5 +150,11 @@ extension SQLiteStorage {
         SELECT number FROM receipts WHERE user = ?1 AND device = ?2
         ORDER BY number DESC LIMIT 1 OFFSET ?3)
       """, owner + [.integer(Int64(max(0, keeping)))])
+    guard let most = receiptTurns.take(receipt, keeping: keeping) else { return }
+    try connection.run(
+      """
+      DELETE FROM receipts WHERE user = ?1 AND number <= (
+        SELECT number FROM receipts WHERE user = ?1 ORDER BY number DESC LIMIT 1 OFFSET ?2)
+      """, [owner[0], .integer(most)])
   }
 }

@@ -45,6 +45,8 @@ final class SQLiteStorage: CloudStorage {
   var isFull = false
   /// The number of records of a type up to which a zone gets no index.
   var unindexedRecords = 1_000
+  /// When the oldest receipts of users are removed.
+  var receiptTurns = ReceiptTurns()
 
   /// Whether a transaction removed what may have used many pages.
   var mayHaveFreedSpace = false

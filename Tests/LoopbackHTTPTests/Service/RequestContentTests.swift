@@ -53,6 +53,27 @@ struct RequestContentTests {
     }
   }
 
+  /// Proves CS-244.
+  @Test("Only a request that its client has named leaves a receipt")
+  func onlyNamedRequestsLeaveReceipts() async throws {
+    try await AccessWorld.run { world in
+      let query = try world.query("bob")
+      func receipts(after fields: [String]) async throws -> Int {
+        let answer = try await world.post(
+          .recordsModify, query: query,
+          #"{"operations":[{"operationType":"create","record":{"recordType":"Note"}}]}"#,
+          fields: fields)
+        #expect(answer.status == 200 && !answer.text.contains("serverErrorCode"))
+        var count = 0
+        try world.server.exportArchive { if $0.contains(#""kind":"receipt""#) { count += 1 } }
+        return count
+      }
+      let before = try await receipts(after: [])
+      #expect(try await receipts(after: []) == before)
+      #expect(try await receipts(after: ["cloudsync-request: 1"]) == before + 1)
+    }
+  }
+
   /// Proves WS-114.
   @Test("What fails at a file's address tells other clients no extra member")
   func onlyOurClientIsToldMore() async throws {

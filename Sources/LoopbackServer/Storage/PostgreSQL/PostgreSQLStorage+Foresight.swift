@@ -79,7 +79,7 @@
           }
         }
         if let key = plan.receipt, rows.receipts[key] == nil {
-          add(PostgreSQLStorage.receipt(key)) { found, rows in
+          add(storage.receiptStatement(key)) { found, rows in
             rows.receipts[key] = .some(try found.first { try PostgreSQLStorage.receipt($0, key) })
           }
         }

@@ -326,20 +326,24 @@
       return home
     }
 
-    /// The receipt of a request.
+    /// The receipt of a request; see `receiptStatement(_:)`.
     public func receipt(_ key: ReceiptKey) throws -> Receipt? {
       if let known = rows.receipts[key] { return known }
-      let found = try read([Self.receipt(key)])[0].first { try Self.receipt($0, key) }
+      let found = try read([receiptStatement(key)])[0].first { try Self.receipt($0, key) }
       // An export reads all of them.
       if locks { keep { $0.receipts[key] = .some(found) } }
       return found
     }
 
-    static func receipt(_ key: ReceiptKey) -> PostgreSQLStatement {
+    /// Reads the receipt of a request, and locks it in a writing transaction.
+    ///
+    /// A receipt that is found ends its request. The lock makes that transaction one that writes,
+    /// so that its commit waits for the standby as that of the first request should have.
+    func receiptStatement(_ key: ReceiptKey) -> PostgreSQLStatement {
       PostgreSQLStatement(
         """
         SELECT body FROM cloudsync.receipts
-        WHERE user_name = $1 AND device = $2 AND request = $3
+        WHERE user_name = $1 AND device = $2 AND request = $3\(locks ? " FOR UPDATE" : "")
         """, [.text(key.user.rawValue), .text(key.device), .text(key.requestID)])
     }
 

@@ -19,6 +19,7 @@
             try list.endRecords()
             try list.name(change.namedDatabase)
             for statement in Self.statements(for: change) { try send(statement) }
+            if let removal = removalOfReceipts(after: change) { try send(removal) }
             if change.mayFreeFiles { list.mayFreeFiles = true }
           }
         }
@@ -27,6 +28,19 @@
           for statement in Self.removalOfUnusedFiles { try send(statement) }
         }
       }
+    }
+
+    /// The removal of the oldest receipts of a user; `nil` if it is not their turn.
+    private func removalOfReceipts(after change: StorageChange) -> PostgreSQLStatement? {
+      guard case .putReceipt(let receipt, let keeping) = change,
+        let most = receiptTurns.take(receipt, keeping: keeping)
+      else { return nil }
+      return PostgreSQLStatement(
+        """
+        DELETE FROM cloudsync.receipts WHERE user_name = $1 AND number <= (
+          SELECT number FROM cloudsync.receipts WHERE user_name = $1
+          ORDER BY number DESC LIMIT 1 OFFSET $2)
+        """, [.text(receipt.key.user.rawValue), .integer(most)])
     }
 
     private static func statements(for change: StorageChange) -> [PostgreSQLStatement] {

@@ -11,7 +11,7 @@
   /// A commit is durable when it returns, as far as the server's `synchronous_commit` says.
   ///
   /// Isolation: not thread-safe, as `CloudStorage` allows.
-  public final class PostgreSQLStorage: CloudStorage {
+  public final class PostgreSQLStorage: CloudStorage, RerunStorage {
     private let address: String
     private let patience: Duration
     private var connection: PostgreSQLConnection?
@@ -27,6 +27,8 @@
     /// Whether the next transaction reads the records that it expects to insert, because the last
     /// one may have been wrong to assume that they are absent.
     private var readsNewRecords = false
+    /// When the oldest receipts of users are removed.
+    var receiptTurns = ReceiptTurns()
     /// The number of round trips of earlier connections.
     private var earlierRoundTrips = 0
     /// The number that `dataVersion()` returns, and the view of transactions that it stands for.
@@ -106,6 +108,13 @@
     public func close() throws {
       connection?.close()
       connection = nil
+    }
+
+    /// Forgets what the last transaction has left for its next run.
+    func endRuns() {
+      locksNext = []
+      readsNewRecords = false
+      distrustsPlans = false
     }
 
     /// The number of round trips to the database so far.
@@ -230,6 +239,7 @@
         changes = changes[removal...]
         try removeContents()
       }
+      try removeRecords(of: changes)
       for start in stride(from: changes.startIndex, to: changes.endIndex, by: Self.mostPending) {
         try commit(part: Array(changes[start..<min(start + Self.mostPending, changes.endIndex)]))
       }
@@ -238,6 +248,7 @@
     private func commit(part changes: [StorageChange]) throws {
       try lockTypes(in: changes)
       try lockAccounts(in: changes)
+      try lockSubscriptions(in: changes)
       rows.apply(changes)
       if let transaction = running, transaction.isBegun, transaction.pending.isEmpty {
         try sendFiles(of: changes)
@@ -295,66 +306,6 @@
       throw PostgreSQLError(state: "40001", "a database was read before it was locked")
     }
 
-    /// Locks record types that are about to change, which all accounts share.
-    ///
-    /// - Throws: A conflict, if one is not as it was read.
-    private func lockTypes(in changes: [StorageChange]) throws {
-      for case .putRecordType(let row) in changes {
-        guard let known = rows.recordTypes[row.id] else { continue }
-        let id: [PostgreSQLValue] = [
-          .text(row.id.container), .text(row.id.environment.rawValue), .text(row.id.name),
-        ]
-        let stored = try runNow([
-          PostgreSQLStatement(
-            """
-            INSERT INTO cloudsync.record_types (container, environment, name, body)
-            VALUES ($1, $2, $3, '') ON CONFLICT DO NOTHING
-            """, id),
-          PostgreSQLStatement(
-            """
-            SELECT body FROM cloudsync.record_types
-            WHERE container = $1 AND environment = $2 AND name = $3 FOR UPDATE
-            """, id),
-        ])[1].first { try $0.bytes(0) }
-        guard stored == known.map(RecordTypeBody.close) ?? [] else {
-          throw PostgreSQLError(state: "40001", "a record type was changed by another server")
-        }
-      }
-    }
-
-    /// Locks accounts that are about to change, or inserts them.
-    ///
-    /// - Throws: A conflict, if one is not as it was read.
-    private func lockAccounts(in changes: [StorageChange]) throws {
-      for case .putAccount(let row) in changes {
-        guard let known = rows.accountsByName[row.name] ?? rows.accountsByUser[row.user] else {
-          continue
-        }
-        guard let known else {
-          _ = try fetch([Self.insertion(of: row)])
-          continue
-        }
-        let stored = try fetch(
-          "SELECT body FROM cloudsync.accounts WHERE name = $1 FOR UPDATE", [.text(row.name)]
-        ).first { try $0.bytes(0) }
-        guard stored == AccountBody.close(known) else {
-          throw PostgreSQLError(state: "40001", "an account was changed by another server")
-        }
-      }
-    }
-
-    /// Removes all rows, a part of a table at a time: the time of one exchange is limited.
-    private func removeContents() throws {
-      for table in PostgreSQLLayout.contents {
-        let removal = PostgreSQLStatement(
-          """
-          DELETE FROM cloudsync.\(table)
-          WHERE ctid = ANY(ARRAY(SELECT ctid FROM cloudsync.\(table) LIMIT 100000))
-          """)
-        while try fetch([removal])[0].command == "DELETE 100000" {}
-      }
-    }
-
     /// Keeps what was read until the running transaction ends.
     func keep(_ body: (inout PostgreSQLRowCache) throws -> Void) rethrows {
       if running != nil { try body(&rows) }
@@ -380,6 +331,9 @@
     func noteSent(_ row: RecordRow, in database: DatabaseID) -> PostgreSQLRecordCache.Stored {
       running == nil ? .unknown : rows.records.noteSent(row, in: database)
     }
+
+    /// Whether the running transaction has locked the row of a database.
+    func isLocked(_ database: DatabaseID) -> Bool { running?.locked.contains(database) == true }
 
     /// Whether reads lock what a writing transaction must not lose.
     var locks: Bool { running.map { $0.mode == .writing } ?? false }

@@ -15,7 +15,9 @@ extension MachineCloud {
       try storage.zone(id, in: database) != nil
     else { return [] }
     oracle.remove(zone, of: account, reason: reason)
-    return try machine.removeZone(id, for: reason, in: database, now: time, storage: storage)
+    return try machine.removeZone(
+      id, for: reason, in: database, now: time, storage: storage
+    ).pushes
   }
 
   /// The user deletes records of a zone elsewhere, with a program that keeps nothing.

@@ -1,0 +1,247 @@
+#if PostgreSQL
+  import CloudMachine
+  import CloudProtocol
+  import PostgreSQL
+  import Records
+  import Synchronization
+  import Testing
+  import VerificationSupport
+
+  @testable import LoopbackServer
+
+  /// Which rows a transaction locks, and how long the database may take for it.
+  @Suite("PostgreSQL: locks")
+  struct PostgreSQLLockTests {
+    private static let zone = ZoneID(name: "notes")
+
+    private func send(
+      _ id: String, _ request: CloudRequest, _ scope: DatabaseScope = .private,
+      by device: LoopbackDevice
+    ) async throws -> CloudReply {
+      try await device.send(
+        CloudCall(container: "c", database: scope, requestID: id, request: request))
+    }
+
+    /// Makes a zone of an owner that everyone with its URL may join; returns the URL.
+    private func share(_ owner: String, on server: LoopbackServer) async throws -> String {
+      let device = server.device("device of \(owner)", signedInAs: owner)
+      _ = try await send("zone", .modifyZones(ModifyZones(save: [Self.zone])), by: device)
+      var share = Record(
+        id: RecordID(name: ShareDetails.zoneWideName, zone: Self.zone),
+        type: ShareDetails.recordType)
+      share.sharing = ShareDetails(root: nil, publicPermission: .readWrite)
+      let reply = try await send(
+        "share", .modifyRecords(ModifyRecords(save: [RecordSave(share)])), by: device)
+      guard case .recordsModified(let saved, _) = reply else { return "" }
+      return try #require(saved.first?.value?.sharing?.url)
+    }
+
+    private func zones(of device: LoopbackDevice) async throws -> [ZoneID] {
+      guard case .zones(let zones) = try await send("zones", .fetchZones(nil), .shared, by: device)
+      else { return [] }
+      return zones.map(\.id)
+    }
+
+    @Test("Shares of many owners are accepted and left in one request, and by an erasure")
+    func sharesOfManyOwners() async throws {
+      let database = try TemporaryDatabase()
+      let server = try LoopbackServer(postgreSQL: database.address, notifies: false)
+      var urls: [String] = []
+      for number in 0..<12 { urls.append(try await share("owner \(number)", on: server)) }
+      let bob = server.device("phone", signedInAs: "bob")
+      for round in ["leave", "erase"] {
+        guard
+          case .sharesAccepted(let accepted) = try await send(
+            "accept to \(round)", .acceptShares(urls), .shared, by: bob)
+        else { throw Unexpected() }
+        #expect(accepted.allSatisfy { $0.error == nil })
+        let zones = try await zones(of: bob)
+        #expect(zones.count == 12)
+        if round == "leave" {
+          _ = try await send("leave", .modifyZones(ModifyZones(delete: zones)), .shared, by: bob)
+        } else {
+          try server.controls.eraseData(of: "bob", container: "c")
+        }
+        #expect(try await self.zones(of: bob).isEmpty)
+      }
+      // Each of these locks all databases before it reads from them.
+      #expect(server.storageUse.conflicts == 0, "\(server.storageUse)")
+      server.close()
+      #expect(database.otherConnections == [])
+    }
+
+    private struct Unexpected: Error {}
+
+    @Test("A transaction that is given up leaves no locks to the next one")
+    func givenUpTransactionLeavesNothing() throws {
+      let database = try TemporaryDatabase()
+      let storage = try PostgreSQLStorage(database.address)
+      let home = DatabaseID(
+        container: "c", environment: .development, scope: .private, owner: UserID("_a"))
+      func readBeforeLock() throws {
+        try storage.transaction {
+          _ = try storage.zone(Self.zone, in: home)
+          _ = try storage.database(home)
+        }
+      }
+      #expect(throws: TransactionConflict.self) { try readBeforeLock() }
+      try readBeforeLock()
+      #expect(throws: TransactionConflict.self) { try readBeforeLock() }
+      storage.endRuns()
+      #expect(throws: TransactionConflict.self) { try readBeforeLock() }
+      try storage.close()
+      #expect(database.otherConnections == [])
+    }
+
+    /// Proves X7.
+    @Test("A request that a receipt answers writes, so that its commit waits for the standby")
+    func answerFromReceiptWrites() async throws {
+      let database = try TemporaryDatabase()
+      let server = try LoopbackServer(postgreSQL: database.address, notifies: false)
+      let url = try await share("alice", on: server)
+      let bob = server.device("phone", signedInAs: "bob")
+      let upload = UploadAsset(recordType: "T", key: "file", content: [1, 2, 3])
+      let requests: [CloudRequest] = [
+        .acceptShares([url]), .uploadAsset(upload), .modifyZones(ModifyZones(save: [Self.zone])),
+      ]
+      for (number, request) in requests.enumerated() {
+        _ = try await send("\(number)", request, by: bob)
+      }
+      server.close()
+      let storage = try PostgreSQLStorage(database.address)
+      let machine = CloudMachine()
+      let user = try #require(try storage.account(named: "bob")?.user)
+      for (number, request) in requests.enumerated() {
+        let call = CloudCall(
+          container: "c", database: .private, requestID: "\(number)", request: request)
+        let writes = try storage.transaction {
+          try machine.foresee(call, account: "bob", user: user, device: "phone", in: storage)
+          _ = try machine.begin(
+            call, from: Caller(user: user, device: "phone"),
+            now: Timestamp(secondsSinceReferenceDate: 0), in: storage)
+          return try storage.fetch(
+            "SELECT pg_current_xact_id_if_assigned() IS NOT NULL", []
+          ).first { try $0.bool(0) }
+        }
+        #expect(writes == true, "\(request)")
+      }
+      try storage.close()
+      #expect(database.otherConnections == [])
+    }
+
+    @Test("A subscription that was saved again since it fired is not removed")
+    func savedSubscriptionIsNotRemoved() throws {
+      let database = try TemporaryDatabase()
+      let storages = try (0..<2).map { _ in try PostgreSQLStorage(database.address) }
+      let home = DatabaseID(
+        container: "c", environment: .development, scope: .public, owner: UserID("_a"))
+      func subscription(_ text: String) -> Subscription {
+        Subscription(
+          id: SubscriptionID("once"), kind: .database(recordType: nil),
+          notificationInfo: .init(alertBody: text))
+      }
+      try storages[0].commit([.putSubscription(subscription("old"), in: home)])
+      #expect(throws: TransactionConflict.self) {
+        try storages[0].transaction {
+          #expect(try storages[0].subscriptions(in: home) == [subscription("old")])
+          try storages[1].commit([.putSubscription(subscription("new"), in: home)])
+          try storages[0].commit([.removeSubscription(SubscriptionID("once"), in: home)])
+        }
+      }
+      #expect(try storages[1].subscriptions(in: home) == [subscription("new")])
+      try storages[0].transaction {
+        #expect(try storages[0].subscriptions(in: home) == [subscription("new")])
+        try storages[0].commit([.removeSubscription(SubscriptionID("once"), in: home)])
+      }
+      #expect(try storages[1].subscriptions(in: home) == [])
+      for storage in storages { try storage.close() }
+      #expect(database.otherConnections == [])
+    }
+
+    @Test("A transaction that replaces everything may wait between two exchanges, and no other")
+    func replacementMayIdle() throws {
+      let database = try TemporaryDatabase()
+      let storage = try PostgreSQLStorage(database.address, patience: .seconds(20))
+      func limit() throws -> String? {
+        try storage.fetch(
+          "SELECT current_setting('idle_in_transaction_session_timeout')", []
+        ).first { try $0.text(0) }
+      }
+      try storage.transaction {
+        #expect(try limit() == "20s")
+        try storage.commit([
+          .removeEverything(identity: 7, secret: StorageSecret(first: 1, second: 2))
+        ])
+        #expect(try limit() == "0")
+      }
+      #expect(try limit() == "20s")
+      try storage.close()
+      #expect(database.otherConnections == [])
+    }
+
+    @Test("The records of a large zone are removed in several exchanges of one transaction")
+    func largeZoneIsRemovedInParts() throws {
+      let database = try TemporaryDatabase()
+      let storage = try PostgreSQLStorage(database.address)
+      let home = DatabaseID(
+        container: "c", environment: .development, scope: .private, owner: UserID("_a"))
+      func hex(_ bytes: [UInt8]) -> String {
+        bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+      }
+      func records() throws -> Int64? {
+        try storage.fetch("SELECT count(*) FROM cloudsync.records", []).first { try $0.integer(0) }
+      }
+      try database.execute([
+        """
+        INSERT INTO cloudsync.records
+        SELECT '\(hex(home.key))', '\(hex(Self.zone.place))', 'n' || number,
+          '\(hex(Self.zone.feed))', number, true, 'T', '\\x00'
+        FROM generate_series(1, 150000) AS number
+        """
+      ])
+      var exchanges = 0
+      storage.watch = { statements in
+        if statements.contains(where: { $0.sql.hasPrefix("DELETE FROM cloudsync.records") }) {
+          exchanges += 1
+        }
+      }
+      struct Interruption: Error {}
+      #expect(throws: Interruption.self) {
+        try storage.transaction {
+          try storage.commit([.removeRecords(of: Self.zone, in: home)])
+          throw Interruption()
+        }
+      }
+      #expect(try records() == 150_000)
+      exchanges = 0
+      try storage.commit([.removeRecords(of: Self.zone, in: home)])
+      #expect(exchanges >= 2)
+      #expect(try records() == 0)
+      try storage.close()
+      #expect(database.otherConnections == [])
+    }
+
+    @Test("An administrative action does not hide a change of another server")
+    func administrationHidesNoChange() async throws {
+      let database = try TemporaryDatabase()
+      let servers = try (0..<2).map { _ in
+        try LoopbackServer(postgreSQL: database.address, notifies: false)
+      }
+      let tablet = servers[0].device("tablet", signedInAs: "alice")
+      let phone = servers[1].device("phone", signedInAs: "alice")
+      _ = try await send("zone", .modifyZones(ModifyZones(save: [Self.zone])), by: tablet)
+      let subscription = Subscription(id: SubscriptionID("all"), kind: .database(recordType: nil))
+      _ = try await send(
+        "watch", .modifySubscriptions(ModifySubscriptions(save: [subscription])), by: tablet)
+      _ = try servers[0].checkForForeignChanges()
+      let record = Record(id: RecordID(name: "a", zone: Self.zone), type: "Note")
+      _ = try await send(
+        "save", .modifyRecords(ModifyRecords(save: [RecordSave(record)])), by: phone)
+      try servers[0].controls.expireTokens(container: "c", account: "alice")
+      #expect(try servers[0].checkForForeignChanges())
+      #expect(try !servers[0].checkForForeignChanges())
+      for server in servers { server.close() }
+      #expect(database.otherConnections == [])
+    }
+  }
+#endif
