@@ -28,9 +28,7 @@ extension CloudMachine {
       user: account.user, device: call.caller.device, requestID: call.original.requestID)
     if call.caller.choseRequestID, let receipt = try context.storage.receipt(key) {
       guard let reply = receipt.reply(to: call) else {
-        throw Refusal(
-          .invalidArguments,
-          "this request ID was used for a request with other content; send this one under a new ID")
+        throw Refusal(CloudError.reused(call.request))
       }
       return call.answered(reply)
     }
@@ -164,6 +162,21 @@ struct AdmittedCall {
   ) -> CloudStep {
     let reply = ReplySpelling(user: context.account?.user).respelled(reply, for: original.request)
     return .answered(CloudAnswer(result: .success(reply), pushes: pushes, changed: changed))
+  }
+}
+
+extension CloudError {
+  /// The error of a request whose ID was used for another request.
+  fileprivate static func reused(_ request: CloudRequest) -> CloudError {
+    if case .uploadAsset = request {
+      return CloudError(
+        .invalidArguments,
+        "this upload was made before with another file: each file needs an upload of its own, "
+          + "with a new URL from assets/upload")
+    }
+    return CloudError(
+      .invalidArguments,
+      "this request ID was used for a request with other content; send this one under a new ID")
   }
 }
 

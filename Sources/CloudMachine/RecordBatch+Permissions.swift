@@ -10,7 +10,13 @@ extension RecordBatch {
     if item.row?.record != nil && item.stored == nil {
       return CloudError(.permissionFailure, "this name can't be used here")
     }
-    if item.save.type == ShareDetails.recordType { return nil }
+    if item.save.type == ShareDetails.recordType {
+      guard access.isShared, let details = item.stored?.sharing,
+        let participant = access.participant(in: details),
+        participant.role != .administrator, participant.permission != .readWrite
+      else { return nil }
+      return .readOnly
+    }
     if let stored = item.stored {
       if case .set(let parent?) = item.save.parent, hidesParent(of: stored),
         parent != stored.parent

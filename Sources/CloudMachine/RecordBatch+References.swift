@@ -28,10 +28,8 @@ extension RecordBatch {
       for (index, error) in found.saves where saves[index].error == nil {
         saves[index].error = error
       }
-      for index in found.deletes where deletes[index].error == nil {
-        deletes[index].error = CloudError(
-          .referenceViolation, "other records have it, or a record deleted with it, as their parent"
-        )
+      for (index, error) in found.deletes where deletes[index].error == nil {
+        deletes[index].error = error
       }
       if isAtomic { return removals }
     }
@@ -77,14 +75,17 @@ extension RecordBatch {
   /// The items that are invalid together with `removals`.
   private mutating func faults(
     _ removals: [Removal]
-  ) throws -> (saves: [(Int, CloudError)], deletes: [Int]) {
+  ) throws -> (saves: [(Int, CloudError)], deletes: [(Int, CloudError)]) {
     let gone = Set(removals.map(\.id))
-    var failedDeletes: [Int] = []
-    for removal in removals where !failedDeletes.contains(removal.cause) {
-      var holders = try holders(of: removal.id, .parent)
-      holders += try self.holders(of: removal.id, .validating)
-      if try holders.contains(where: { !gone.contains($0) }) || drawsShareAlong(removal) {
-        failedDeletes.append(removal.cause)
+    var failedDeletes: [(Int, CloudError)] = []
+    for removal in removals where !failedDeletes.contains(where: { $0.0 == removal.cause }) {
+      let children = try holders(of: removal.id, .parent)
+      if try children.contains(where: { !gone.contains($0) }) || drawsShareAlong(removal) {
+        failedDeletes.append((removal.cause, .isParent))
+      } else if let holder = try holders(of: removal.id, .validating).first(where: {
+        !gone.contains($0)
+      }) {
+        failedDeletes.append((removal.cause, try validationFault(removal.id, holder)))
       }
     }
     var failedSaves: [(Int, CloudError)] = []
@@ -102,6 +103,21 @@ extension RecordBatch {
     }
     failedSaves += try planSharing(gone)
     return (failedSaves, failedDeletes)
+  }
+
+  /// The error of a deletion of `target`, to which `holder` has a reference that validates it.
+  ///
+  /// The text is that of CloudKit; a holder that the requester can't see is not named.
+  /// Rules: WS-44.
+  private func validationFault(_ target: RecordID, _ holder: RecordID) throws -> CloudError {
+    let title = "title=Record delete would violate validating reference, rejecting update"
+    let saved = savePosition(of: holder).flatMap { holds($0) ? saves[$0].merged : nil }
+    let field = try (saved ?? access.record(holder))?.fields.first { element in
+      element.field.value.validates(target)
+    }
+    guard let field else { return CloudError(.referenceViolation, title) }
+    return CloudError(
+      .referenceViolation, "Field=\(field.key), recordID=\(holder.name), \(title)")
   }
 
   /// The error of a save that refers to `target`.
@@ -177,4 +193,24 @@ extension RecordBatch {
       }
     }
   }
+}
+
+extension FieldValue {
+  /// Whether the value has a reference to `target` that validates it.
+  fileprivate func validates(_ target: RecordID) -> Bool {
+    switch self {
+    // Both are in one zone, whose owner has several spellings.
+    case .reference(let reference):
+      reference.action == .validate && reference.target.name == target.name
+    case .list(let values): values.contains { $0.validates(target) }
+    case .string, .int64, .double, .date, .bytes, .asset, .location: false
+    }
+  }
+}
+
+extension CloudError {
+  /// The error of a deletion of a parent whose children remain, or of a record that takes a share
+  /// along.
+  fileprivate static let isParent = CloudError(
+    .referenceViolation, "other records have it, or a record deleted with it, as their parent")
 }

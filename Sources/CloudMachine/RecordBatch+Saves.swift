@@ -110,6 +110,12 @@ extension RecordBatch {
       return CloudError(
         .unknownItem, "the record was deleted; drop its change tag to create it again")
     case (.ifServerRecordUnchanged, let stored?, nil):
+      guard (item.save.policy ?? self.policy) == .ifServerRecordUnchanged else {
+        return CloudError(
+          .serverRecordChanged,
+          "a share is changed only with its change tag, also by operations that force: fetch it "
+            + "and save it with its tag", serverRecord: stored)
+      }
       return CloudError(
         .serverRecordChanged, "the record to insert already exists", serverRecord: stored)
     case (.ifServerRecordUnchanged, let stored?, let tag?):

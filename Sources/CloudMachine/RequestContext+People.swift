@@ -29,9 +29,10 @@ extension RequestContext {
 
   /// The identity of an account that is visible to others, with `lookup` if it was found by one.
   func identity(of account: AccountRow, lookup: UserLookup? = nil) -> UserIdentity {
-    UserIdentity(
+    let isKey = account.name.hasPrefix(AccountRow.serverKeyPrefix)
+    return UserIdentity(
       user: account.user, lookup: lookup, givenName: account.person.givenName,
-      familyName: account.person.familyName)
+      familyName: isKey ? nil : account.person.familyName)
   }
 
   /// Whether `identity` is the user of `account`.

@@ -50,6 +50,9 @@ extension LoopbackServer {
   /// The server's limits.
   package var limits: ServerLimits { executor.limits }
 
+  /// The prefix of the names of accounts that belong to server-to-server keys.
+  package static var serverKeyPrefix: String { AccountRow.serverKeyPrefix }
+
   /// The given name and the family name of an account's user; `nil` if there is no such account.
   package func person(
     of account: String

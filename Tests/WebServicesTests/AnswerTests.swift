@@ -60,8 +60,6 @@ struct AnswerTests {
       #"{"records":[{"recordName":"d","deleted":true,\#(zone)},\#(text("s")),"#
       + #"{"recordName":"e",\#(goneText)},{"recordName":"t","reason":"oplock","#
       + #""serverErrorCode":"CONFLICT","retryAfter":3}]"#
-    let described = ItemResult(
-      id: ZoneID.notes, .success(Zone(id: .notes, capabilities: .custom, token: token)))
     return [
       Case(
         endpoint: .recordsModify, body: mixed, outcomes: [.success(reply)], answer: records + "}"),
@@ -121,6 +119,11 @@ struct AnswerTests {
             deleted: [RecordDeletion(id: .note("d"), type: "Note")], token: token,
             moreComing: moreComing)))
     }
+    let changes: ServerRequest.Outcome = .success(
+      .databaseChanges(
+        DatabaseChangesPage(
+          modified: [.notes], deleted: [ZoneDeletion(zone: ZoneID(name: "Old"), reason: .purged)],
+          token: token, moreComing: false)))
     var task = note("t")
     task.type = "Task"
     let deleted = #"{"recordName":"d","recordType":null,"deleted":true,\#(zone)}"#
@@ -151,15 +154,14 @@ struct AnswerTests {
       ),
       Case(endpoint: .changesZone, body: #"{"zones":[]}"#, outcomes: [], answer: #"{"zones":[]}"#),
       Case(
-        endpoint: .zonesChanges, body: "{}",
-        outcomes: [
-          .success(
-            .databaseChanges(
-              DatabaseChangesPage(
-                modified: [.notes],
-                deleted: [ZoneDeletion(zone: ZoneID(name: "Old"), reason: .purged)], token: token,
-                moreComing: false)))
-        ],
+        endpoint: .changesDatabase, body: "{}", outcomes: [changes, .success(.zones([described]))],
+        answer:
+          #"""
+          {"zones":[\#(zoneText),{\#(zone("Old")),"deleted":true}],"syncToken":"AQI=","moreComing":false}
+          """#
+      ),
+      Case(
+        endpoint: .zonesChanges, body: "{}", outcomes: [changes],
         answer:
           #"""
           {"zones":[{\#(zone)},{\#(zone("Old")),"deleted":true}],"metaSyncToken":"AQI=","moreComing":false}
@@ -168,13 +170,17 @@ struct AnswerTests {
     ]
   }
 
+  /// The zone Notes with its token.
+  private static let described = ItemResult(
+    id: ZoneID.notes, .success(Zone(id: .notes, capabilities: .custom, token: token)))
+  private static let zoneText =
+    #"""
+    {\#(zone),"syncToken":"AQI=","atomic":true,"isEligibleForZoneShare":true,"isEligibleForHierarchicalShare":true}
+    """#
+
   private static var others: [Case] {
-    let zoneText =
-      #"""
-      {\#(zone),"syncToken":"AQI=","atomic":true,"isEligibleForZoneShare":true,"isEligibleForHierarchicalShare":true}
-      """#
     let saved = ItemResult(
-      id: ZoneID.notes, .success(Zone(id: .notes, capabilities: .custom, token: token)))
+      id: ZoneID.notes, .success(Zone(id: .notes, capabilities: .custom)))
     let operations =
       #"""
       {"operations":[{"operationType":"delete","zone":{"zoneID":{"zoneName":"Old"}}},{"operationType":"create","zone":{"zoneID":{"zoneName":"Notes"}}},{"operationType":"delete","zone":{"zoneID":{"zoneName":"Gone"}}}]}
@@ -190,7 +196,7 @@ struct AnswerTests {
               deleted: [
                 ItemResult(id: ZoneID(name: "Old"), .success(Done())),
                 ItemResult(id: ZoneID(name: "Gone"), .failure(gone)),
-              ]))
+              ])), .success(.zones([described])),
         ],
         answer:
           #"""

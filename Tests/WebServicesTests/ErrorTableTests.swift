@@ -62,7 +62,7 @@ struct ErrorTableTests {
     (.managedAccountRestricted, "ACCESS_DENIED", .permissionFailure),
     (.participantMayNeedVerification, "ACCESS_DENIED", .permissionFailure),
     (.serverResponseLost, "TRY_AGAIN_LATER", .serviceUnavailable),
-    (.assetNotAvailable, "TRY_AGAIN_LATER", .serviceUnavailable),
+    (.assetNotAvailable, "BAD_REQUEST", .invalidArguments),
     (.accountTemporarilyUnavailable, "TRY_AGAIN_LATER", .serviceUnavailable),
     (.participantAlreadyInvited, "BAD_REQUEST", .invalidArguments),
   ]

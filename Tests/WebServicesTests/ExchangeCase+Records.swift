@@ -40,6 +40,8 @@ extension ExchangeCase {
     (#"{"value":7.5}"#, .double(7.5)),
     (#"{"value":["a","b"]}"#, .list([.string("a"), .string("b")])),
     (#"{"value":[]}"#, .list([])), (#"{"value":[1,2]}"#, .list([.int64(1), .int64(2)])),
+    (#"{"value":[1,0.5]}"#, .list([.double(1), .double(0.5)])),
+    (#"{"value":[0.5,1]}"#, .list([.double(0.5), .double(1)])),
     (
       #"{"value":{"recordName":"m","action":"NONE"}}"#,
       .reference(Reference(target: .note("m"), action: .none))
@@ -156,7 +158,8 @@ extension ExchangeCase {
     (#"{"value":[1],"type":"STRING_LIST"}"#, "expected type STRING"),
     (#"{"value":[null],"type":"STRING_LIST"}"#, "expected type STRING_LIST"),
     (#"{"value":[[]],"type":"STRING_LIST"}"#, "expected type STRING_LIST"),
-    (#"{"value":[1,"a"]}"#, "expected type INT64"), (#"{"value":[[1]]}"#, "expected type"),
+    (#"{"value":[1,"a"]}"#, "expected type INT64"),
+    (#"{"value":[1,"a",0.5]}"#, "expected type DOUBLE"), (#"{"value":[[1]]}"#, "expected type"),
     (#"{"value":true}"#, "fits no type"), (#"{"value":{}}"#, "fits no type"),
     (
       #"{"value":1,"type":"NONSENSE"}"#,

@@ -72,7 +72,8 @@ extension ExchangeCase {
         ),
         (
           #"{"operations":[{"record":{"recordName":"n"},"operationType":"delete"}]}"#,
-          "the operation delete needs the record's 'recordChangeTag'; forceDelete needs none"
+          "the operation delete needs the record's 'recordChangeTag'; forceDelete needs none. "
+            + "Record 'n'."
         ),
         (
           #"{"operations":[{"record":{"recordChangeTag":7},"operationType":"update"}]}"#,
@@ -136,6 +137,16 @@ extension ExchangeCase {
           {"query":{"recordType":"N","filterBy":[{"comparator":"EQUALS","systemFieldName":"x","fieldValue":{"value":1}}]}}
           """#,
           "the system field 'x' is unknown; it must be one of recordName, share"
+        ),
+        (
+          #"""
+          {"query":{"recordType":"N","filterBy":[{"comparator":"EQUALS","fieldName":"a","systemFieldName":"recordName","fieldValue":{"value":"x"}}]}}
+          """#,
+          "'fieldName' and 'systemFieldName' exclude each other"
+        ),
+        (
+          #"{"query":{"recordType":"N","sortBy":[{"fieldName":"a","systemFieldName":"share"}]}}"#,
+          "'fieldName' and 'systemFieldName' exclude each other"
         ),
         (
           #"""

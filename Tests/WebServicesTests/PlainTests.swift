@@ -167,9 +167,14 @@ struct PlainTests {
           query: QueryPush(
             record: RecordID(name: "n", zone: zone), reason: .updated, fields: fields)),
         Subscription.NotificationInfo(
-          shouldSendContentAvailable: false, others: ["soundName": .string("default")]),
+          shouldSendContentAvailable: false,
+          others: [
+            "soundName": .string("default"), "alertLocalizationKey": .string("NEW"),
+            "alertLocalizationArgs": .list([.string("t"), .string("n")]),
+            "alertActionLocalizationKey": .string("OPEN"), "alertLaunchImage": .string("i.png"),
+          ]),
         #"""
-        {"aps":{"sound":"default"},"ck":{"nid":"7","cid":"c","qry":{"sid":"s","zid":"Z","zoid":"_bob","dbs":3,"rid":"n","fo":2,"af":{"n":null,"t":"x"}}}}
+        {"aps":{"alert":{"loc-key":"NEW","loc-args":["t","n"],"action-loc-key":"OPEN","launch-image":"i.png"},"sound":"default"},"ck":{"nid":"7","cid":"c","qry":{"sid":"s","zid":"Z","zoid":"_bob","dbs":3,"rid":"n","fo":2,"af":{"n":null,"t":"x"}}}}
         """#
       ),
     ]

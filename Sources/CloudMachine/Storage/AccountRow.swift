@@ -42,3 +42,10 @@ public struct AccountRow: Hashable, Sendable, Codable {
     self.person = person
   }
 }
+
+extension AccountRow {
+  /// The prefix of the names of accounts that belong to server-to-server keys.
+  ///
+  /// The family name of such an account is the public key, which is not part of its identity.
+  package static let serverKeyPrefix = "server-key-"
+}

@@ -160,7 +160,7 @@ extension ControlRoutes {
     guard let code = try arguments.code("code") else {
       throw HTTPRefusal(400, "'code' is missing: the error code that the requests fail with")
     }
-    let retryAfter = try arguments.seconds("retryAfter")
+    let retryAfter = try arguments.seconds("retryAfter") ?? code.retrySeconds
     let scope = try scope(&arguments)
     return { [controls] in
       controls.fail(next: count, with: code, retryAfter: retryAfter, in: scope)
@@ -367,5 +367,13 @@ extension ControlRoutes {
         of: field, recordType: type, container: container, environment: environment,
         queryable: queryable, sortable: sortable, searchable: searchable)
     }
+  }
+}
+
+extension CloudError.Code {
+  /// The seconds to wait of an injected error that says nothing else: CloudKit's clients repeat a
+  /// request only after an error with a time; `nil` for errors that are not repeated.
+  fileprivate var retrySeconds: Double? {
+    [.requestRateLimited, .serviceUnavailable, .zoneBusy].contains(self) ? 1 : nil
   }
 }

@@ -141,7 +141,12 @@ extension ServiceRoutes {
           throw CloudError(.assetNotAvailable, "the file does not exist")
         }
         return try .file(content, checksum: checksum, to: request.head)
-      } catch { return failure(error, notation(of: owner, request.head)) }
+      } catch {
+        let notation = notation(of: owner, request.head)
+        // In a download, other clients than this package's are told that there is no such file.
+        let isMissing = error.code == .assetNotAvailable && !notation.isExact
+        return failure(isMissing ? CloudError(.unknownItem, error.message) : error, notation)
+      }
     }
   }
 

@@ -49,6 +49,8 @@ struct ServiceRoutes: Sendable {
     var bearer: AccessTokens.Bearer?
     var device: LoopbackDevice
     var deviceName: String
+    /// Whether the client gave its device a name.
+    var isDeviceNamed: Bool
     var notation: Notation
     var requestID: String
     /// Whether the client chose the request ID.
@@ -281,7 +283,8 @@ struct ServiceRoutes: Sendable {
     _ head: HTTPRequestHead, _ items: QueryItems, _ path: ServicePath,
     _ bearer: AccessTokens.Bearer?, isExact: Bool
   ) throws(CloudError) -> ServiceContext {
-    let name = head.value(EnvelopeHeader.device) ?? items["clientId"] ?? "web"
+    let given = head.value(EnvelopeHeader.device) ?? items["clientId"]
+    let name = given ?? "web"
     guard (1...255).contains(name.utf8.count) else {
       throw .malformed("a device's name needs 1 to 255 bytes")
     }
@@ -295,8 +298,8 @@ struct ServiceRoutes: Sendable {
     let requestID = head.value(EnvelopeHeader.request)
     var context = ServiceContext(
       path: path, items: items, bearer: bearer, device: device, deviceName: name,
-      notation: notation, requestID: requestID ?? UUID().uuidString,
-      choseRequestID: requestID != nil,
+      isDeviceNamed: given != nil, notation: notation,
+      requestID: requestID ?? UUID().uuidString, choseRequestID: requestID != nil,
       expectedUser: head.value(EnvelopeHeader.user).map { UserID($0) })
     let tickets = context
     notation.downloadURL = { id, key, asset in downloadURL(tickets, id, key, asset) }
@@ -336,9 +339,7 @@ struct ServiceRoutes: Sendable {
     case .assetsUpload: return try uploadURLs(ServerRequest.body(text), context).bytes
     case .assetsRereference: return try await rereference(ServerRequest.body(text), context).bytes
     case .tokensCreate: return try createToken(ServerRequest.body(text), context).bytes
-    case .tokensRegister:
-      _ = try ServerRequest.body(text)
-      return JSON.object(JSON.Members()).bytes
+    case .tokensRegister: return try registerToken(ServerRequest.body(text)).bytes
     default: break
     }
     let serverRequest = try ServerRequest(
@@ -348,18 +349,19 @@ struct ServiceRoutes: Sendable {
     var outcomes: [ServerRequest.Outcome] = []
     var body: [UInt8]?
     var changesBytes = 0
-    for (index, var request) in serverRequest.requests.enumerated() {
+    let isSingle = serverRequest.requests.count == 1 && !serverRequest.mayContinue
+    while var request = serverRequest.nextRequest(after: outcomes) {
       if changesBytes >= ServiceRoutes.changesBytes, case .fetchZoneChanges(var fetch) = request {
         fetch.limit = 1
         fetch.recordBytes = 0
         request = .fetchZoneChanges(fetch)
       }
-      let call = context.call(request, index == 0 ? "" : "/\(index)")
+      let call = context.call(request, outcomes.isEmpty ? "" : "/\(outcomes.count)")
       do throws(CloudError) {
         let (reply, early) = try await context.device.send(
           call, choseRequestID: context.choseRequestID
         ) { reply in
-          serverRequest.requests.count == 1 ? try? serverRequest.text([.success(reply)]) : nil
+          isSingle ? try? serverRequest.text([.success(reply)]) : nil
         }
         body = early
         outcomes.append(.success(reply))

@@ -309,17 +309,13 @@ extension ServiceRoutes {
     guard context.bearer != nil else {
       throw CloudError(.notAuthenticated, "no account is signed in")
     }
+    let apnsEnvironment = try apnsEnvironment(body)
     var owner = owner(context)
-    if let name = try body.optionalText("clientId"), context.deviceName == "web" {
-      guard (1...255).contains(name.utf8.count) else {
-        throw .malformed("a 'clientId' needs 1 to 255 bytes")
-      }
-      owner.device = name
-    }
+    if !context.isDeviceNamed { owner.device = try newDeviceName(body, context) }
     courier.open(owner, server)
     let path = SignedPath.courier(owner).path(tokens.signer)
     return .members([
-      "apnsEnvironment": .string(try body.optionalText("apnsEnvironment") ?? "development"),
+      "apnsEnvironment": .string(apnsEnvironment),
       "apnsToken": .string(tokens.signer.digest(for: path)),
       "webcourierURL": .string(baseURL + path),
     ])

@@ -7,8 +7,9 @@ import WebServices
 /// The verification of requests that programs on other servers sign.
 ///
 /// A request names the key, the time, and a signature of the time, the SHA-256 of the body in
-/// Base64 and the path, joined by colons. It is accepted ten minutes before and after that time,
-/// and once. Rules: WS-12.
+/// Base64 and the path with its query, joined by colons. Some clients sign an empty text in place
+/// of the hash of an empty body. A request is accepted ten minutes before and after its time, and
+/// once. Rules: WS-12.
 struct RequestSignatures: Sendable {
   /// The names of the header fields.
   private enum Field {
@@ -16,6 +17,9 @@ struct RequestSignatures: Sendable {
     static let date = "x-apple-cloudkit-request-iso8601date"
     static let signature = "x-apple-cloudkit-request-signaturev1"
   }
+
+  /// The query items of requests that have tokens, which a signed request can't have.
+  private static let tokenItems = ["ckAPIToken", "ckWebAuthToken", "ckSession"]
 
   /// How far the time of a request may be from the server's, in seconds.
   private static let window: Double = 10 * 60
@@ -48,9 +52,13 @@ struct RequestSignatures: Sendable {
   {
     let (id, date, signature, time) = try parts(of: head, path)
     guard let key = try keys.publicKey(id) else { throw .unknownKey }
-    let message = "\(date):\(Notation.base64(SHA256.digest(of: body))):\(head.path)"
-    guard key.isValid(signature, of: Array(message.utf8)) else {
-      throw .refused("the signature does not fit the date, the body and the path")
+    let target = head.path + (head.query.map { "?\($0)" } ?? "")
+    let hashes = [Notation.base64(SHA256.digest(of: body))] + (body.isEmpty ? [""] : [])
+    let isValid = hashes.contains { hash in
+      key.isValid(signature, of: Array("\(date):\(hash):\(target)".utf8))
+    }
+    guard isValid else {
+      throw .refused("the signature does not fit the date, the body and the path with its query")
     }
     // Without s: the same message has a second valid signature with the same r.
     try accepted.add("\(key.id) \(signature.r.words)", until: time + Self.window, now: now)
@@ -64,6 +72,13 @@ struct RequestSignatures: Sendable {
   ) throws(CloudError) -> (id: String, date: String, signature: Signature, time: Double) {
     guard path.database == .public, !path.endpoint.isOfDevice else {
       throw .refused("a server-to-server key is for the public database")
+    }
+    guard !path.endpoint.needsPerson else {
+      throw .refused("\(path.endpoint.rawValue) is for people: a server-to-server key can't use it")
+    }
+    let items = QueryItems(head.query)
+    guard Self.tokenItems.allSatisfy({ items.count($0) == 0 }) else {
+      throw .refused("a signed request can't have \(Self.tokenItems.joined(separator: " or "))")
     }
     guard head.values(Field.keyID).count == 1, let id = head.value(Field.keyID),
       id.utf8.count == ServerKeys.idLength
@@ -80,6 +95,22 @@ struct RequestSignatures: Sendable {
       let signature = Signature(der: [UInt8](der))
     else { throw .refused("the signature is not an ECDSA signature of DER in Base64") }
     return (id, date, signature, seconds)
+  }
+}
+
+extension Endpoint {
+  /// Whether the endpoint finds people or joins their shares, which only a person may do.
+  fileprivate var needsPerson: Bool {
+    switch self {
+    case .usersDiscover, .usersLookupEmail, .usersLookupID, .usersLookupContacts, .recordsResolve,
+      .recordsAccept:
+      true
+    case .recordsModify, .recordsLookup, .recordsQuery, .recordsChanges, .changesDatabase,
+      .changesZone, .zonesList, .zonesLookup, .zonesModify, .zonesChanges, .subscriptionsList,
+      .subscriptionsLookup, .subscriptionsModify, .usersCaller, .usersCurrent, .assetsUpload,
+      .assetsRereference, .tokensCreate, .tokensRegister:
+      false
+    }
   }
 }
 

@@ -6,8 +6,9 @@ import Records
 /// The keys of programs on other servers, which sign their requests instead of showing tokens.
 ///
 /// Each key has an account of its own, which owns what the program creates. Its contact data has
-/// the key's name and the public key; so keys are where accounts are: in the server's file and in
-/// archives. A key that was removed leaves its account, because records refer to it. Rules: WS-12.
+/// the key's name as the given name, and the public key as the family name, which no reply
+/// contains; so keys are where accounts are: in the server's file and in archives. A key that was
+/// removed leaves its account, because records refer to it. Rules: WS-12.
 struct ServerKeys: Sendable {
   /// A key.
   struct Key: Hashable, Sendable {
@@ -17,7 +18,7 @@ struct ServerKeys: Sendable {
     var user: UserID
   }
 
-  private static let accountPrefix = "server-key-"
+  private static let accountPrefix = LoopbackServer.serverKeyPrefix
 
   let server: LoopbackServer
 

@@ -54,13 +54,14 @@ extension Notation {
       switch code {
       case .internalError, .resultsTruncated, .partialFailure: .internalError
       case .networkUnavailable, .networkFailure, .serverResponseLost, .serviceUnavailable,
-        .accountTemporarilyUnavailable, .assetNotAvailable, .operationCancelled:
+        .accountTemporarilyUnavailable, .operationCancelled:
         .serviceUnavailable
       case .missingEntitlement, .permissionFailure, .managedAccountRestricted,
         .participantMayNeedVerification:
         .permissionFailure
       case .badContainer, .invalidArguments, .serverRejectedRequest, .incompatibleVersion,
-        .badDatabase, .assetFileNotFound, .assetFileModified, .tooManyParticipants,
+        .badDatabase, .assetFileNotFound, .assetFileModified, .assetNotAvailable,
+        .tooManyParticipants,
         .alreadyShared, .participantAlreadyInvited, .limitExceeded, .changeTokenExpired:
         // The service has one code for all invalid requests, including invalid tokens.
         .invalidArguments

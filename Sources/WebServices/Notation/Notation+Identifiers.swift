@@ -20,7 +20,9 @@ extension Notation {
 
   private func owner(of zone: ZoneID) -> String? {
     guard zone.owner == ZoneID.currentOwner else { return zone.owner }
-    return database == .shared ? ZoneID.currentOwner : user?.rawValue
+    // Only this package's client reads the name of an unknown requester as its own.
+    return database == .shared && (isExact || user == nil)
+      ? ZoneID.currentOwner : user?.rawValue
   }
 
   /// Decodes a zone ID; without a name it is the default zone.

@@ -40,11 +40,19 @@ extension Notation {
 
   private func aps(_ info: Subscription.NotificationInfo?) -> JSON {
     guard let info else { return .members(["content-available": .integer(1)]) }
-    let alert = info.alertBody.map { JSON.members(["body": .string($0)]) }
-    var sound: JSON?
-    if case .string(let name) = info.others["soundName"]?.value { sound = .string(name) }
+    func text(_ name: String) -> JSON? {
+      guard case .string(let text) = info.others[name]?.value else { return nil }
+      return .string(text)
+    }
+    let alert = JSON.members([
+      "body": info.alertBody.map { .string($0) }, "loc-key": text("alertLocalizationKey"),
+      "loc-args": Notation.localizationArguments(info).map { .array($0) },
+      "action-loc-key": text("alertActionLocalizationKey"),
+      "launch-image": text("alertLaunchImage"),
+    ])
     return .members([
-      "alert": alert, "sound": sound, "badge": info.shouldBadge ? .integer(1) : nil,
+      "alert": alert.members?.elements.isEmpty == false ? alert : nil,
+      "sound": text("soundName"), "badge": info.shouldBadge ? .integer(1) : nil,
       "content-available": info.shouldSendContentAvailable ? .integer(1) : nil,
     ])
   }

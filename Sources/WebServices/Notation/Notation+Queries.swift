@@ -107,6 +107,9 @@ extension Notation {
   /// The field of a filter or sort; empty for the full text of the record.
   private func key(_ json: JSON) throws(CloudError) -> String {
     if let name = try json.optionalText("systemFieldName") {
+      guard json["fieldName"] == nil else {
+        throw .malformed("'fieldName' and 'systemFieldName' exclude each other")
+      }
       if let system = Notation.systemFields.first(where: { $0.name == name }) {
         return system.field.rawValue
       }

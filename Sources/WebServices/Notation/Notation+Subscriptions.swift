@@ -42,14 +42,7 @@ extension Notation {
     for word in Notation.words {
       if case .string(let text) = info.others[word]?.value { members.add(word, .string(text)) }
     }
-    if case .list(let values) = info.others["alertLocalizationArgs"]?.value {
-      members.add(
-        "alertLocalizationArgs",
-        .array(
-          values.compactMap { value in
-            if case .string(let text) = value { .string(text) } else { nil }
-          }))
-    }
+    members.add("alertLocalizationArgs", Notation.localizationArguments(info).map { .array($0) })
     members.add("shouldBadge", .bool(info.shouldBadge))
     members.add("shouldSendContentAvailable", .bool(info.shouldSendContentAvailable))
     members.add("shouldSendMutableContent", .bool(info.shouldSendMutableContent))
@@ -57,6 +50,14 @@ extension Notation {
       "additionalFields",
       info.desiredKeys.isEmpty ? nil : .array(info.desiredKeys.map { .string($0) }))
     return .object(members)
+  }
+
+  /// The arguments of a localized alert; `nil` if there are none.
+  static func localizationArguments(_ info: Subscription.NotificationInfo) -> [JSON]? {
+    guard case .list(let values) = info.others["alertLocalizationArgs"]?.value else { return nil }
+    return values.compactMap { value in
+      if case .string(let text) = value { .string(text) } else { nil }
+    }
   }
 
   /// Decodes a subscription; one without a name gets a name from `newName`.

@@ -264,7 +264,7 @@ extension Notation {
     case .string: "STRING"
     case .integer: "INT64"
     case .number: "DOUBLE"
-    case .array(let values): (values.first.flatMap { guess($0) } ?? "EMPTY") + "_LIST"
+    case .array(let values): (guess(elements: values) ?? "EMPTY") + "_LIST"
     case .object:
       if json["recordName"] != nil {
         "REFERENCE"
@@ -277,6 +277,17 @@ extension Notation {
       }
     case .null, .bool: nil
     }
+  }
+}
+
+extension Notation {
+  /// The type of the elements of a list without a type member: that of the first one, but DOUBLE
+  /// for integers and fractions together, in any order.
+  private static func guess(elements: [JSON]) -> String? {
+    let first = elements.first.flatMap { guess($0) }
+    guard first == "INT64" else { return first }
+    let hasFraction = elements.contains { if case .number = $0 { true } else { false } }
+    return hasFraction ? "DOUBLE" : first
   }
 }
 

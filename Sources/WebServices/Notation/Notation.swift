@@ -101,8 +101,13 @@ extension CloudError {
     .malformed("\(reason)\(reason.hasSuffix(".") ? "" : ".") Field '\(name)'.")
   }
 
+  /// The error of an operation in a request that is refused as a whole, with the record's name.
+  static func malformed(_ reason: String, ofRecord name: String) -> CloudError {
+    .malformed("\(reason)\(reason.hasSuffix(".") ? "" : ".") Record '\(name.prefix(64))'.")
+  }
+
   /// The error of a word that is none of the choices.
-  static func unknown(_ word: String, _ what: String, _ choices: [String]) -> CloudError {
+  package static func unknown(_ word: String, _ what: String, _ choices: [String]) -> CloudError {
     .malformed(
       "the \(what) '\(word.prefix(24))' is unknown; it must be one of "
         + choices.joined(separator: ", "))

@@ -8,9 +8,19 @@ extension ServerRequest {
   ) throws(CloudError) -> ServerRequest {
     let request = FetchDatabaseChanges(
       since: try token(in: body, tokenName), limit: try body.count("resultsLimit"))
-    return ServerRequest(.fetchDatabaseChanges(request)) { reply throws(CloudError) in
-      guard case .databaseChanges(let page) = reply else { throw mismatchedReply }
-      let modified = page.modified.map { JSON.members(["zoneID": notation.json($0)]) }
+    let next = describing(notation) { reply in
+      guard case .databaseChanges(let page) = reply else { return [] }
+      return page.modified
+    }
+    return ServerRequest([.fetchDatabaseChanges(request)], next: next) {
+      outcomes throws(CloudError) in
+      guard case .databaseChanges(let page) = try only(outcomes).get() else {
+        throw mismatchedReply
+      }
+      let zones = describedZones(outcomes)
+      let modified = page.modified.map { id in
+        zones[id].map(notation.json) ?? .members(["zoneID": notation.json(id)])
+      }
       let deleted = page.deleted.map { deletion in
         JSON.members([
           "zoneID": notation.json(deletion.zone), "deleted": .bool(true),

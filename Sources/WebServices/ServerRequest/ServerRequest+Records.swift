@@ -9,6 +9,8 @@ extension ServerRequest {
     enum OperationIndex: Sendable {
       case save(Int)
       case delete(Int)
+      /// An operation that is malformed, with its error.
+      case refused(JSON)
     }
 
     /// The request.
@@ -21,13 +23,55 @@ extension ServerRequest {
     var shareURLs: [Int: String] = [:]
     /// The saves of roots, by the saves of the shares that they were added for.
     var roots: [Int: Int] = [:]
+    /// The fields in the response to each save; empty if the request's are for all.
+    var selections: [FieldSelection] = []
 
     /// Adds a save with an operation of `type`.
     /// - Throws: `invalidArguments` if `type` is not a saving operation, or the save lacks a
     ///   required tag.
     mutating func add(_ save: RecordSave, _ type: String) throws(CloudError) {
+      let save = try ServerRequest.save(save, type)
       operationIndexes.append(.save(request.save.count))
-      request.save.append(try ServerRequest.save(save, type))
+      request.save.append(save)
+    }
+
+    /// Decodes and adds an operation of `type`, or throws and adds nothing; `tags` gets the change
+    /// tags of roots.
+    mutating func add(
+      _ value: JSON, _ type: String, _ notation: Notation, _ tags: inout [RecordID: ChangeTag],
+      _ newName: () -> String
+    ) throws(CloudError) {
+      let record = try value.object("record")
+      if type == "delete" || type == "forceDelete" {
+        let id = try notation.recordID(record, in: zone)
+        let tag = try record.optionalText("recordChangeTag")
+        guard tag != nil || type == "forceDelete" else {
+          throw .malformed(
+            "the operation delete needs the record's 'recordChangeTag'; forceDelete needs none")
+        }
+        return add(id, tag: type == "delete" ? tag.map { ChangeTag($0) } : nil)
+      }
+      let save = try notation.save(record, in: zone, newName: newName)
+      let selection = try notation.fieldSelection(value, over: request.fields)
+      if save.type == ShareDetails.recordType, type != "create" {
+        try ServerRequest.checkShareUpdate(record)
+      }
+      let isNamed = try record.flag("createShortGUID") == true
+      let url = isNamed ? try notation.urlOfShare(save.id) : nil
+      let tag = try record["forRecord"]?.optionalText("recordChangeTag")
+      try add(save, type)
+      selections.append(selection)
+      if let root = save.sharing?.root, let tag { tags[root] = ChangeTag(tag) }
+      if let url { shareURLs[request.save.count - 1] = url }
+    }
+
+    /// Makes one selection of fields of the saves' selections, or has the fields of the response
+    /// selected later.
+    mutating func joinSelections() {
+      guard let first = selections.first else { return }
+      let isUniform = selections.allSatisfy { $0 == first }
+      request.fields = isUniform ? first : .all
+      if isUniform { selections = [] }
     }
 
     /// Adds a save of the root for each new share whose root is not among the saves, so that a
@@ -64,29 +108,19 @@ extension ServerRequest {
     for value in try notation.items(body, "operations") {
       let record = try value.object("record")
       let type = try value.text("operationType")
-      if type == "delete" || type == "forceDelete" {
-        let id = try notation.recordID(record, in: operations.zone)
-        let tag = try record.optionalText("recordChangeTag")
-        guard tag != nil || type == "forceDelete" else {
-          throw .malformed(
-            "the operation delete needs the record's 'recordChangeTag'; forceDelete needs none")
+      do throws(CloudError) {
+        try operations.add(value, type, notation, &tags, newName)
+      } catch {
+        let name = record["recordName"]?.string
+        guard !operations.request.isAtomic else {
+          throw name.map { .malformed(error.message, ofRecord: $0) } ?? error
         }
-        operations.add(id, tag: type == "delete" ? tag.map { ChangeTag($0) } : nil)
-      } else {
-        let save = try notation.save(record, in: operations.zone, newName: newName)
-        if let root = save.sharing?.root, let tag = record["forRecord"]?["recordChangeTag"] {
-          guard let text = tag.string else { throw .malformed("'recordChangeTag' must be text") }
-          tags[root] = ChangeTag(text)
-        }
-        if save.type == ShareDetails.recordType, type != "create" {
-          try checkShareUpdate(record)
-        }
-        try operations.add(save, type)
-        if try record.flag("createShortGUID") == true {
-          operations.shareURLs[operations.request.save.count - 1] = try notation.urlOfShare(save.id)
-        }
+        var members = JSON.Members()
+        members.add("recordName", name.map { .string($0) })
+        operations.operationIndexes.append(.refused(notation.json(error, of: members)))
       }
     }
+    operations.joinSelections()
     // Apps save a share together with its root, as CloudKit requires.
     if !notation.isExact { operations.addRoots(tags) }
     return recordsModify(operations, notation, wantsToken: wantsToken)
@@ -142,6 +176,7 @@ extension ServerRequest {
     let zone = request.save.first?.id.zone ?? request.delete.first?.zone ?? operations.zone
     let counts = (request.save.count, request.delete.count)
     let rootCount = operations.roots.count
+    let selections = operations.selections
     @Sendable func results(
       _ outcomes: [Outcome]
     ) throws(CloudError) -> ([ItemResult<RecordID, Record>], [ItemResult<RecordID, Done>]) {
@@ -149,7 +184,7 @@ extension ServerRequest {
         saved.count == counts.0 || saved.count == counts.0 - rootCount,
         deleted.count == counts.1
       else { throw mismatchedReply }
-      return (saved, deleted)
+      return (selected(saved, selections), deleted)
     }
     let operationIndexes = operations.operationIndexes
     let shares = SharedSaves(
@@ -164,6 +199,7 @@ extension ServerRequest {
             shares.json(index, saved, notation)
               ?? json(shares.result(index, saved), notation)
           case .delete(let index): json(deleted[index], notation)
+          case .refused(let error): error
           }
         }
         return .members(["records": .array(records), "syncToken": token(outcomes)])
@@ -181,6 +217,7 @@ extension ServerRequest {
               writer.write(shares.result(index, saved))
             }
           case .delete(let index): writer.write(json(deleted[index], notation))
+          case .refused(let error): writer.write(error)
           }
         }
         writer.write(raw: "]")
@@ -224,6 +261,20 @@ extension ServerRequest {
     return save
   }
 
+  /// The results with only the selected fields of each record; there may be more results than
+  /// selections.
+  private static func selected(
+    _ results: [ItemResult<RecordID, Record>], _ selections: [FieldSelection]
+  ) -> [ItemResult<RecordID, Record>] {
+    var results = results
+    for (index, selection) in zip(results.indices, selections) {
+      guard var record = results[index].value else { continue }
+      record.fields = selection.applied(to: record.fields)
+      results[index] = ItemResult(id: results[index].id, .success(record))
+    }
+    return results
+  }
+
   static func recordsLookup(_ body: JSON, _ notation: Notation) throws(CloudError) -> ServerRequest
   {
     let zone = try notation.zone(in: body)
@@ -244,12 +295,7 @@ extension ServerRequest {
       guard case .records(let results) = reply, results.count == selections.count else {
         throw mismatchedReply
       }
-      guard !isUniform else { return results }
-      return zip(results, selections).map { result, selection in
-        guard var record = result.value else { return result }
-        record.fields = selection.applied(to: record.fields)
-        return ItemResult(id: result.id, .success(record))
-      }
+      return isUniform ? results : ServerRequest.selected(results, selections)
     }
     return ServerRequest(
       .fetchRecords(request),

@@ -54,20 +54,46 @@ extension ServerRequest {
       }
     }
     let operationIndexes = order
-    return ServerRequest(.modifyZones(request)) { reply throws(CloudError) in
-      guard case .zonesModified(let saved, let deleted) = reply,
+    let next = describing(notation) { reply in
+      guard case .zonesModified(let saved, _) = reply else { return [] }
+      return saved.filter { $0.error == nil }.map(\.id)
+    }
+    return ServerRequest([.modifyZones(request)], next: next) { outcomes throws(CloudError) in
+      guard case .zonesModified(let saved, let deleted) = try only(outcomes).get(),
         saved.count + deleted.count == operationIndexes.count
       else { throw mismatchedReply }
+      let zones = describedZones(outcomes)
       return .members([
         "zones": .array(
           operationIndexes.map { place in
-            if place.isSave { return json(saved[place.index], notation) }
+            if place.isSave {
+              let zone = saved[place.index]
+              return zones[zone.id].map(notation.json) ?? json(zone, notation)
+            }
             let item = deleted[place.index]
             return item.error.map { failure($0, item.id, notation) }
               ?? .members(["zoneID": notation.json(item.id), "deleted": .bool(true)])
           })
       ])
     }
+  }
+
+  /// Makes the request that fetches the zones of a reply, so that the response has their tokens;
+  /// `nil` for this package's client, which has no use for them.
+  static func describing(
+    _ notation: Notation, _ zones: @escaping @Sendable (CloudReply) -> [ZoneID]
+  ) -> (@Sendable (CloudReply) -> CloudRequest?)? {
+    guard !notation.isExact else { return nil }
+    return { reply in
+      let zones = zones(reply)
+      return zones.isEmpty ? nil : .fetchZones(zones)
+    }
+  }
+
+  /// The zones that the request of `describing` found.
+  static func describedZones(_ outcomes: [Outcome]) -> [ZoneID: Zone] {
+    guard outcomes.count > 1, case .success(.zones(let results)) = outcomes[1] else { return [:] }
+    return results.reduce(into: [:]) { zones, result in zones[result.id] = result.value }
   }
 
   // MARK: Subscriptions

@@ -3,6 +3,9 @@ import Records
 
 /// A request of CloudKit Web Services on the server's side: the cloud requests to perform in order,
 /// and the encoding of their outcomes as one response.
+///
+/// `requests` are performed first, in order; then the one that `nextRequest(after:)` returns for
+/// their outcomes, if there is one. The response is made of all outcomes.
 package struct ServerRequest: Sendable {
   /// The outcome of a cloud request.
   package typealias Outcome = Result<CloudReply, CloudError>
@@ -12,15 +15,22 @@ package struct ServerRequest: Sendable {
 
   private let answer: @Sendable ([Outcome]) throws(CloudError) -> JSON
   private let writeText: (@Sendable ([Outcome]) throws(CloudError) -> [UInt8])?
+  /// Makes one more request from the reply to the first; `nil` if there is never one.
+  private let next: (@Sendable (CloudReply) -> CloudRequest?)?
 
-  /// Performs `requests`; `answer` encodes their outcomes, and `text` is a faster encoder of the
-  /// same response.
+  /// Whether another request may follow ``requests``.
+  package var mayContinue: Bool { next != nil }
+
+  /// Performs `requests`; `answer` encodes their outcomes, `text` is a faster encoder of the same
+  /// response, and `next` makes one more request from the reply to the first.
   init(
     _ requests: [CloudRequest],
+    next: (@Sendable (CloudReply) -> CloudRequest?)? = nil,
     answer: @escaping @Sendable ([Outcome]) throws(CloudError) -> JSON,
     text: (@Sendable ([Outcome]) throws(CloudError) -> [UInt8])? = nil
   ) {
     self.requests = requests
+    self.next = next
     self.answer = answer
     writeText = text
   }
@@ -39,6 +49,16 @@ package struct ServerRequest: Sendable {
       [request],
       answer: { outcomes throws(CloudError) in try answer(try ServerRequest.only(outcomes).get()) },
       text: writeText)
+  }
+
+  /// The request that follows ``requests``, of which `outcomes` are the outcomes so far; `nil` when
+  /// all requests have one.
+  package func nextRequest(after outcomes: [Outcome]) -> CloudRequest? {
+    if outcomes.count < requests.count { return requests[outcomes.count] }
+    guard outcomes.count == requests.count, case .success(let reply)? = outcomes.first else {
+      return nil
+    }
+    return next?(reply)
   }
 
   /// The body of the response.

@@ -66,8 +66,10 @@ enum EndpointQuestion {
         """#
     case .assetsRereference:
       return #"{\#(zone),"assets":[{"recordName":"\#(names.record)","fieldName":"file"}]}"#
+    case .tokensCreate, .tokensRegister:
+      return #"{"apnsEnvironment":"development","apnsToken":"00"}"#
     case .changesDatabase, .zonesChanges, .zonesList, .subscriptionsList, .usersCaller,
-      .usersCurrent, .usersLookupContacts, .tokensCreate, .tokensRegister:
+      .usersCurrent, .usersLookupContacts:
       return "{}"
     }
   }

@@ -84,11 +84,14 @@ struct ServerKeyTests {
       return Data([0x30, UInt8(content.count)] + content).base64EncodedString()
     }
 
-    /// The header fields of a request.
-    func fields(_ path: String, _ body: String, at date: String) throws -> [String] {
+    /// The header fields of a request; `hash` in place of that of the body.
+    func fields(
+      _ target: String, _ body: String, at date: String, hash other: String? = nil
+    ) throws -> [String] {
       var hash = SHA256()
       hash.update(body.utf8)
-      let message = "\(date):\(Data(hash.digest()).base64EncodedString()):\(path)"
+      let text = other ?? Data(hash.digest()).base64EncodedString()
+      let message = "\(date):\(text):\(target)"
       return [
         "X-Apple-CloudKit-Request-KeyID: \(key.id)",
         "X-Apple-CloudKit-Request-ISO8601Date: \(date)",
@@ -130,10 +133,10 @@ struct ServerKeyTests {
         (.recordsQuery, #"{"query":{"recordType":"Note"}}"#, #""recordName":"a""#),
         (.usersCaller, "", "userRecordName"),
       ] {
-        let path = world.path(endpoint, .public)
+        let target = world.path(endpoint, .public) + "?remapEnums=true"
         let answer = try await world.ask(
-          "POST", path + "?remapEnums=true",
-          fields: try program.fields(path, body, at: Self.start), body: Array(body.utf8))
+          "POST", target, fields: try program.fields(target, body, at: Self.start),
+          body: Array(body.utf8))
         #expect(answer.status == 200 && answer.text.contains(part), "\(endpoint) \(answer.text)")
         // It has no web token, so it gets none.
         #expect(answer.values("x-apple-cloudkit-web-auth-token").isEmpty)
@@ -256,6 +259,65 @@ struct ServerKeyTests {
         #expect(try await ask(try program.fields(path, body, at: date(seconds))).status == 200)
       }
       #expect(try await ask(try program.fields(path, body, at: Self.start)).status == 200)
+    }
+  }
+
+  /// Proves WS-12.
+  @Test("What is signed is the path with the query as it is sent, and an empty body in both forms")
+  func signaturesCoverQueryAndEmptyBody() async throws {
+    try await AccessWorld.run { world in
+      let program = try Program(77)
+      _ = try await keys(world, "POST", ["publicKey": program.pem])
+      let body = #"{"query":{"recordType":"Note"}}"#
+      let (query, caller) = (world.path(.recordsQuery, .public), world.path(.usersCaller, .public))
+      let script = "?ckjsBuildVersion=1902&ckjsVersion=2.6.1"
+      let rows: [(sent: String, signed: String, body: String, hash: String?, status: Int)] = [
+        (query + script, query + script, body, nil, 200), (query, query, body, nil, 200),
+        (query + "?", query + "?", body, nil, 200), (query + script, query, body, nil, 401),
+        (query, query + script, body, nil, 401), (query + "?a=1", query + "?a=2", body, nil, 401),
+        (query + "?a=%7E", query + "?a=~", body, nil, 401), (query, query, body, "", 401),
+        (caller, caller, "", nil, 200), (caller, caller, "", "", 200),
+        (caller + script, caller + script, "", "", 200), (caller, caller, "{}", "", 401),
+      ]
+      for row in rows {
+        let fields = try program.fields(row.signed, row.body, at: Self.start, hash: row.hash)
+        let answer = try await world.ask(
+          "POST", row.sent, fields: fields, body: Array(row.body.utf8))
+        #expect(answer.status == row.status, "\(row): \(answer.text)")
+      }
+    }
+  }
+
+  /// Proves WS-12.
+  @Test("A key finds no people, joins no share, has no token besides, and nobody gets its content")
+  func keysAreNoPeople() async throws {
+    try await AccessWorld.run { world in
+      let program = try Program(77)
+      let added = try await keys(world, "POST", ["publicKey": program.pem, "name": "importer"])
+      for endpoint in [
+        Endpoint.usersDiscover, .usersLookupEmail, .usersLookupID, .usersLookupContacts,
+        .recordsResolve, .recordsAccept,
+      ] {
+        let path = world.path(endpoint, .public)
+        let body = #"{"users":[],"lookupInfos":[],"shortGUIDs":[]}"#
+        let answer = try await world.ask(
+          "POST", path, fields: try program.fields(path, body, at: Self.start),
+          body: Array(body.utf8))
+        #expect(answer.status == 401 && answer.code == "AUTHENTICATION_FAILED", "\(endpoint)")
+      }
+      for token in ["ckAPIToken=\(world.web.apiToken())", "ckWebAuthToken=x", "ckSession="] {
+        let target = world.path(.usersCaller, .public) + "?" + token
+        let answer = try await world.ask(
+          "POST", target, fields: try program.fields(target, "", at: Self.start), body: [])
+        #expect(answer.status == 401 && answer.code == "AUTHENTICATION_FAILED", "\(token)")
+      }
+      let user = try JSON(parsing: added.body)["keys"]?.array?.first?["userRecordName"]?.string
+      let name = #""userRecordName":"\#(try #require(user))""#
+      for (endpoint, list) in [(Endpoint.usersLookupID, "users"), (.usersDiscover, "lookupInfos")] {
+        let found = try await world.post(
+          endpoint, .public, query: try world.query("bob"), #"{"\#(list)":[{\#(name)}]}"#)
+        #expect(found.text.contains(#""nameComponents":{"givenName":"importer"}"#), "\(found.text)")
+      }
     }
   }
 

@@ -12,7 +12,13 @@ struct ControlFaultTests {
   private static let orders: [(body: String, pieces: [String])] = [
     (
       #"{"action":"fail","code":"zoneBusy"}"#,
-      [#""faults":[{"number":1,"action":"fail","code":"zoneBusy","count":1}]"#]
+      [#""faults":[{"number":1,"action":"fail","code":"zoneBusy","retryAfter":1.0,"count":1}]"#]
+    ),
+    (#"{"action":"fail","code":"serviceUnavailable"}"#, [#""retryAfter":1.0,"#]),
+    (#"{"action":"fail","code":"requestRateLimited"}"#, [#""retryAfter":1.0,"#]),
+    (
+      #"{"action":"fail","code":"quotaExceeded"}"#,
+      [#""faults":[{"number":1,"action":"fail","code":"quotaExceeded","count":1}]"#]
     ),
     (
       #"{"action":"fail","code":23,"count":3,"retryAfter":2.5,"#
@@ -120,7 +126,7 @@ struct ControlFaultTests {
     (#"{"action":"remove","number":1}"#, 404, "no fault 1"),
   ]
 
-  /// Proves S5.
+  /// Proves S5, WS-193.
   @Test("Faults and switches are set and can be read back")
   func faultsAreSetAndReadBack() async throws {
     for (body, pieces) in Self.orders {

@@ -106,7 +106,7 @@ struct LargeFileTests {
       await #expect(throws: TestClient.End.self) { try await client.answer(to: "GET") }
       await client.close()
       let gone = try await world.ask("GET", path)
-      #expect(gone.status == 503, "\(gone.text)")
+      #expect(gone.status == 404, "\(gone.text)")
     }
   }
 

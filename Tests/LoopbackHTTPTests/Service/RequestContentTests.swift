@@ -23,6 +23,7 @@ struct RequestContentTests {
         let answer = try await world.ask("POST", path, body: Array(other.utf8))
         #expect(answer.status == 400 && answer.code == "BAD_REQUEST", "\(answer.text)")
         #expect(!answer.text.contains("singleFile"))
+        #expect(answer.text.contains("a new URL from assets/upload"), "\(answer.text)")
       }
       #expect(try await world.ask("POST", path, body: Array("one".utf8)).text == first.text)
     }

@@ -9,10 +9,10 @@ import WebServices
 /// The protocol's rules as any client of it sees them, by its own words over a socket.
 @Suite("CloudKit Web Services, in its own words")
 struct ServiceRuleTests {
-  private static let zone = #""zoneID":{"zoneName":"Notes"}"#
+  static let zone = #""zoneID":{"zoneName":"Notes"}"#
 
   /// Runs a test on a server where bob has the zones Notes and Other.
-  private func run(_ test: @escaping (AccessWorld) async throws -> Void) async throws {
+  func run(_ test: @escaping (AccessWorld) async throws -> Void) async throws {
     try await AccessWorld.run { world in
       let zones = ["Notes", "Other"].map {
         #"{"operationType":"create","zone":{"zoneID":{"zoneName":"\#($0)"}}}"#
@@ -24,7 +24,7 @@ struct ServiceRuleTests {
   }
 
   /// The response to bob, or another account, with status 200.
-  private func ask(
+  func ask(
     _ world: AccessWorld, _ endpoint: Endpoint, _ body: String,
     in database: DatabaseScope = .private, as account: String = "bob"
   ) async throws -> JSON {
@@ -34,11 +34,11 @@ struct ServiceRuleTests {
   }
 
   /// The outcome of each item.
-  private func codes(_ answer: JSON, _ list: String = "records") -> [String] {
+  func codes(_ answer: JSON, _ list: String = "records") -> [String] {
     (answer[list]?.array ?? []).map { $0["serverErrorCode"]?.string ?? "ok" }
   }
 
-  private func operation(
+  func operation(
     _ type: String, _ name: String, tag: String? = nil, _ fields: String = "",
     zone: String? = nil
   ) -> String {
@@ -48,7 +48,7 @@ struct ServiceRuleTests {
       + #"\#(tag)\#(zone),"fields":{\#(fields)}}}"#
   }
 
-  private func modify(
+  func modify(
     _ world: AccessWorld, _ operations: [String], _ extra: String = #","atomic":false"#
   ) async throws -> JSON {
     try await ask(

@@ -160,6 +160,38 @@ struct SharingRuleTests {
     }
   }
 
+  /// Proves WS-192.
+  @Test("A share needs its tag also from operations that force, and a reader may not change it")
+  func forcedShareNeedsTag() async throws {
+    try await run { world in
+      let open = #","publicPermission":"READ_ONLY","participants":[]"#
+      let made = try await modify(world, note("r"), share("s", of: #""r""#, "create", open))
+      let link = try #require(made.last?["shortGUID"]?.string)
+      _ = try await ask(
+        world, .recordsAccept, #"{"shortGUIDs":[{"value":"\#(link)"}]}"#, in: .public, as: "carol")
+      let owner = try world.server.user(of: "bob").rawValue
+      let title = #","fields":{"cloudkit.title":{"value":"Trip"}}"#
+      for type in ["forceUpdate", "forceReplace", "create"] {
+        let operation = share("s", of: type == "create" ? #""r""# : nil, type, title)
+        let refused = try await modify(world, operation)
+        #expect(codes(refused) == ["CONFLICT"], "\(refused)")
+        let reason = refused.first?["reason"]?.string ?? ""
+        #expect(reason.contains("insert") == (type == "create"), "\(reason)")
+        #expect(reason.contains("tag") == (type != "create"), "\(reason)")
+        let answer = try await ask(
+          world, .recordsModify,
+          #"{"zoneID":{"zoneName":"Notes","ownerRecordName":"\#(owner)"},"#
+            + #""operations":[\#(operation)]}"#, in: .shared, as: "carol")
+        #expect(codes(answer["records"]?.array ?? []) == ["ACCESS_DENIED"], "\(answer.text)")
+      }
+      let found = try await ask(
+        world, .recordsLookup, #"{\#(SharingRuleTests.zone),"records":[{"recordName":"s"}]}"#)
+      let tag = found["records"]?.array?.first?["recordChangeTag"]?.string
+      let titled = try await modify(world, share("s", of: nil, "forceUpdate", title, tag: tag))
+      #expect(codes(titled) == ["ok"], "\(titled)")
+    }
+  }
+
   /// Proves WS-119.
   @Test("Each link has a separate answer: an empty one is refused, and others have their own root")
   func shareLinksAreAnsweredSeparately() async throws {

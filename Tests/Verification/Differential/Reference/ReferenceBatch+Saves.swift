@@ -45,7 +45,11 @@ extension ReferenceBatch {
   private func checkPlace(of save: RecordSave) throws(CloudError) {
     let name = save.id.name
     if zone[name] != nil && !place.sees(name) { throw refusal(.permissionFailure) }
-    if save.type == ShareDetails.recordType { return }
+    if save.type == ShareDetails.recordType {
+      let isVisited = place.isVisit && place.record(name)?.sharing != nil
+      if isVisited && !place.mayWrite(in: name) { throw refusal(.permissionFailure) }
+      return
+    }
     if let stored = place.record(name) {
       if let error = refusalOfChange(stored, isDeletion: false) { throw error }
     } else if place.isVisit, place.isWhole, !place.mayWrite(in: ShareDetails.zoneWideName) {
