@@ -84,7 +84,7 @@ struct ServeTests {
     #expect(try await blocked.save("n3") == 200)
     try FileManager.default.removeItem(atPath: folder)
     let refused = try await tool.run(["stop"], environment: blocked.environment)
-    #expect(refused.code != 0 && refused.errors.contains("folder/archive"), "\(refused.errors)")
+    #expect(refused.code != 0, "\(refused.errors)")
     #expect(try await blocked.save("n4") == 200, "it goes on")
     #expect(await blocked.stop() == 73)
     let names = try FileManager.default.contentsOfDirectory(atPath: tool.folder.path).sorted()
