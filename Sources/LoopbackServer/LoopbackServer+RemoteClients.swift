@@ -62,7 +62,7 @@ extension LoopbackServer {
     }
   }
 
-  /// What the key for signing tokens is derived from: the storage's secret.
+  /// The storage's secret, from which the key for signing tokens is derived.
   package struct SigningSecret: Hashable, Sendable {
     fileprivate let secret: StorageSecret
 

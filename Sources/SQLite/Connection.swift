@@ -112,13 +112,15 @@ package final class Connection {
   }
 
   /// The number of rows changed by the last insertion, update or deletion.
-  package var changeCount: Int { Int(sqlite3_changes64(handle)) }
+  package var changeCount: Int { handle.map { Int(sqlite3_changes64($0)) } ?? 0 }
 
   /// The row number of the last insertion into a table that has row numbers.
-  package var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
+  package var lastInsertedRow: Int64 { handle.map { sqlite3_last_insert_rowid($0) } ?? 0 }
 
-  /// Whether the file may not be written, or its connection refuses changes.
-  package var isReadOnly: Bool { refusesChanges || sqlite3_db_readonly(handle, "main") == 1 }
+  /// Whether the file may not be written, or its connection refuses changes; `false` when closed.
+  package var isReadOnly: Bool {
+    refusesChanges || handle.map { sqlite3_db_readonly($0, "main") == 1 } ?? false
+  }
 
   /// Whether changes are refused; see ``readAlone()``.
   private var refusesChanges = false
@@ -132,8 +134,9 @@ package final class Connection {
     refusesChanges = true
   }
 
-  /// Whether the file was moved, replaced or deleted since it was opened.
+  /// Whether the file was moved, replaced or deleted since it was opened; `false` when closed.
   package var hasMoved: Bool {
+    guard let handle else { return false }
     var hasMoved: CInt = 0
     // A file system that does not know leaves the number unchanged.
     sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)

@@ -116,6 +116,7 @@ extension SyncMachine {
       endCancellations()
       return .again
     }
+    // The network returned while a request was under way, which failed nevertheless.
     if schedule.hasNetworkReturned, !schedule.networkWaits.isEmpty {
       schedule.repetitions.formUnion(schedule.networkWaits)
       networkReturned(now: now)
@@ -182,14 +183,14 @@ extension SyncMachine {
   }
 
   private mutating func beginQueued(now: Moment) -> Advance {
-    switch calls.queued.removeFirst() {
-    case .fetch(let context, let waiters):
+    let operation = calls.queued.removeFirst()
+    switch operation.kind {
+    case .fetch(let context):
       begin(
         Fetch(
-          context: context, waiters: waiters, databaseCursor: state.databaseToken,
+          context: context, waiters: operation.waiters, databaseCursor: state.databaseToken,
           relisting: neededRelisting))
-    case .send(let context, let waiters):
-      begin(Send(context: context, waiters: waiters))
+    case .send(let context): begin(Send(context: context, waiters: operation.waiters))
     }
     return .again
   }

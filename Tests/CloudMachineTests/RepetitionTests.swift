@@ -88,25 +88,32 @@ struct RepetitionTests {
     #expect(try hasReceipt(world.stranger))
   }
 
+  /// Saves a new record; returns the outcome in words.
+  private func save(
+    _ name: String, _ requestID: String, as caller: Caller? = nil, in world: World
+  ) throws -> String {
+    try world.ask(
+      .modifyRecords(ModifyRecords(save: [fresh(name)])), as: caller, requestID: requestID
+    ).result.words
+  }
+
   /// Proves CS-244.
   @Test("A user's oldest receipts are removed, whatever the number of devices")
   func receiptsOfManyDevicesAreBounded() throws {
     var limits = CloudLimits()
     limits.receiptsKept = 2
     let world = try World(limits: limits)
-    func save(_ name: String, _ number: Int, as caller: Caller? = nil) throws -> String {
-      try world.ask(
-        .modifyRecords(ModifyRecords(save: [fresh(name)])),
-        as: caller ?? Caller(user: world.alice, device: "device \(number)"), requestID: "1"
-      ).result.words
+    func saveOnDevice(_ number: Int) throws -> String {
+      let caller = Caller(user: world.alice, device: "device \(number)")
+      return try save("n\(number)", "1", as: caller, in: world)
     }
-    #expect(try save("other", 0, as: world.stranger) == "+other ok")
-    for number in 1...40 { #expect(try save("n\(number)", number) == "+n\(number) ok") }
+    #expect(try save("other", "1", as: world.stranger, in: world) == "+other ok")
+    for number in 1...40 { #expect(try saveOnDevice(number) == "+n\(number) ok") }
     let kept = try world.storage.receiptKeys().filter { $0.user == world.alice }
     #expect(kept.count == 32)
-    for number in [40, 20, 9] { #expect(try save("n\(number)", number) == "+n\(number) ok") }
-    #expect(try save("n8", 8) == "+n8 serverRecordChanged", "forgotten by now")
-    #expect(try save("other", 0, as: world.stranger) == "+other ok")
+    for number in [40, 20, 9] { #expect(try saveOnDevice(number) == "+n\(number) ok") }
+    #expect(try saveOnDevice(8) == "+n8 serverRecordChanged", "forgotten by now")
+    #expect(try save("other", "1", as: world.stranger, in: world) == "+other ok")
   }
 
   /// Proves CS-244.
@@ -127,29 +134,24 @@ struct RepetitionTests {
     var limits = CloudLimits()
     limits.receiptsKept = 3
     let world = try World(limits: limits)
-    func save(_ name: String, _ requestID: String, as caller: Caller? = nil) throws -> String {
-      try world.ask(
-        .modifyRecords(ModifyRecords(save: [fresh(name)])), as: caller, requestID: requestID
-      ).result.words
-    }
-    #expect(try save("a", "1") == "+a ok")
-    #expect(try save("a", "1") == "+a ok")
-    #expect(try save("a", "1", as: world.laptop) == "+a serverRecordChanged")
-    #expect(try save("a", "1", as: world.stranger) == "+a ok")
+    #expect(try save("a", "1", in: world) == "+a ok")
+    #expect(try save("a", "1", in: world) == "+a ok")
+    #expect(try save("a", "1", as: world.laptop, in: world) == "+a serverRecordChanged")
+    #expect(try save("a", "1", as: world.stranger, in: world) == "+a ok")
     let wrong = CloudRequest.modifyZones(ModifyZones(save: [World.zone]))
     #expect(try world.ask(wrong, requestID: "1").result.words == "! invalidArguments")
-    #expect(try save("b", "2") == "+b ok")
-    #expect(try save("c", "3") == "+c ok")
-    #expect(try save("a", "1") == "+a ok")
-    #expect(try save("d", "4") == "+d ok")
-    #expect(try save("a", "1") == "+a serverRecordChanged", "forgotten by now")
-    #expect(try save("e", "") == "! invalidArguments")
+    #expect(try save("b", "2", in: world) == "+b ok")
+    #expect(try save("c", "3", in: world) == "+c ok")
+    #expect(try save("a", "1", in: world) == "+a ok")
+    #expect(try save("d", "4", in: world) == "+d ok")
+    #expect(try save("a", "1", in: world) == "+a serverRecordChanged", "forgotten by now")
+    #expect(try save("e", "", in: world) == "! invalidArguments")
     // A call refused as a whole leaves nothing behind.
     #expect(
       try world.ask(
         .modifyRecords(ModifyRecords(save: [fresh("f"), fresh("f")])), requestID: "9"
       ).result.words == "! invalidArguments")
-    #expect(try save("f", "9") == "+f ok")
+    #expect(try save("f", "9", in: world) == "+f ok")
   }
 
   /// Proves WS-110.

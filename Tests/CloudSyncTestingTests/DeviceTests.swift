@@ -105,7 +105,7 @@ struct DeviceTests {
     await #expect(throws: CancellationError.self) { try await cancelled.value }
   }
 
-  @Test("An engine of Apple's API alone has the simulated clock, on devices and in the suite")
+  @Test("An engine of Apple's API alone has the simulated clock", .timeLimit(.minutes(10)))
   func engineWithoutClockHasSimulatedOne() async throws {
     let cloud = SimulatedCloud()
     let small = try cloud.launch(on: "phone") { try SmallNotes($0, .lastWriteWins, nil) }

@@ -30,6 +30,15 @@ struct MovedFileTests {
     }
     server.close()
   }
+
+  @Test("A closed file refuses transactions, moved or not")
+  func closedFileRefusesTransactions() throws {
+    let file = try TemporaryFile()
+    defer { file.remove() }
+    let storage = try SQLiteStorage(path: file.path, identity: 1)
+    try storage.close()
+    #expect(throws: (any Error).self) { try storage.transaction { try storage.identity() } }
+  }
 }
 
 /// A file that no server can be opened on.

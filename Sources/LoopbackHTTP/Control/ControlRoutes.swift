@@ -227,7 +227,7 @@ extension ControlRoutes {
         throw HTTPRefusal(409, "the server is part of another program; end that program")
       }
       do { try stop() } catch {
-        throw HTTPRefusal(503, "the server goes on, because it can't be stopped well: \(error)")
+        throw HTTPRefusal(503, "the server was not stopped: \(error)")
       }
       let process = ProcessInfo.processInfo.processIdentifier
       return .members(["stopping": .bool(true), "process": .integer(Int64(process))])

@@ -25,6 +25,9 @@ struct ServiceRoutes: Sendable {
   /// record, with `moreComing` if it has changes.
   static let changesBytes = 8 << 20
 
+  /// The query items that hold a web token.
+  static let webTokenItems = ["ckWebAuthToken", "ckSession"]
+
   let server: LoopbackServer
   let tokens: AccessTokens
   let courier: WebCourier
@@ -234,10 +237,9 @@ struct ServiceRoutes: Sendable {
   ///
   /// A duplicate or unreadable token is reported as invalid, not treated as missing.
   private func webToken(_ items: QueryItems) -> String? {
-    let names = ["ckWebAuthToken", "ckSession"]
-    switch names.map(items.count).reduce(0, +) {
+    switch ServiceRoutes.webTokenItems.map(items.count).reduce(0, +) {
     case 0: return nil
-    case 1: return names.lazy.compactMap { items[$0] }.first ?? "?"
+    case 1: return ServiceRoutes.webTokenItems.lazy.compactMap { items[$0] }.first ?? "?"
     default: return "?"
     }
   }

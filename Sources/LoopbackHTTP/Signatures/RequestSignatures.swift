@@ -19,7 +19,7 @@ struct RequestSignatures: Sendable {
   }
 
   /// The query items of requests that have tokens, which a signed request can't have.
-  private static let tokenItems = ["ckAPIToken", "ckWebAuthToken", "ckSession"]
+  private static let tokenItems = ["ckAPIToken"] + ServiceRoutes.webTokenItems
 
   /// How far the time of a request may be from the server's, in seconds.
   private static let window: Double = 10 * 60

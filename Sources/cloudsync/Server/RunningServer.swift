@@ -40,7 +40,8 @@ struct RunningServer: Sendable {
       requestLog = try options.requestLog.map { try RequestLog($0, isJSON: isJSON) }
       if let requestLog { web.requestLog = { requestLog.note($0) } }
       web.stopRequested = {
-        // A server in the background has nobody to tell when it ends, and its data would be lost.
+        // Nobody sees an error of a server in the background, and without the archive its data are
+        // lost. The archive of the end replaces this one.
         if let path = options.exportFile { try RunningServer.export(server, to: path) }
         kill(getpid(), SIGTERM)
       }
