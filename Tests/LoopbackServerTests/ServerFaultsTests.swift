@@ -33,7 +33,8 @@ struct ServerFaultsTests {
     faults.keep(DeviceSetting(name: "phone", account: "alice", availability: .restricted))
     faults.keep(DeviceSetting(name: "phone", account: nil, isOnline: false))
     let push = CloudPush(
-      container: "c", database: .private, subscription: SubscriptionID("s"), zone: zoneA)
+      container: "c", database: .private, subscription: SubscriptionID("s"), zone: zoneA,
+      environment: .production)
     let orders: [FaultOrder] = [
       .release(RequestScope(device: "phone")), .clear, .releasePushes,
       .deliver(push, to: "phone"), .set(DeviceSetting(name: "phone", isOnline: true)),

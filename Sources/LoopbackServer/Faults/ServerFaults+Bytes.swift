@@ -95,8 +95,9 @@ extension ByteWriter {
     case .clear: write(UInt8(1))
     case .releasePushes: write(UInt8(2))
     case .deliver(let push, let device):
-      write(UInt8(3))
+      write(UInt8(5))
       write(push)
+      write(optional: push.environment) { $0.write($1.rawValue) }
       write(device)
     case .set(let setting):
       write(UInt8(4))
@@ -188,9 +189,19 @@ extension ByteReader {
     case 0: .release(try requestScope())
     case 1: .clear
     case 2: .releasePushes
+    // Earlier versions wrote no environment.
     case 3: .deliver(try push(), to: try string())
     case 4: .set(try deviceSetting())
+    case 5: .deliver(try pushWithEnvironment(), to: try string())
     default: throw fault("an order is unknown")
     }
+  }
+
+  private mutating func pushWithEnvironment() throws(ByteFormatError) -> CloudPush {
+    var push = try push()
+    push.environment = try optional { (reader) throws(ByteFormatError) in
+      try reader.word(CloudEnvironment.self)
+    }
+    return push
   }
 }
