@@ -86,14 +86,9 @@ extension AnnotationStore {
 
   /// Asks for the account; if it is another one, everything is removed before anything else.
   private func checkAccount() async throws {
-    let user: String
-    do {
-      user = try await attempt { try await self.container.userRecordID().recordName }
-    } catch let error as CKError where error.code == .notAuthenticated {
-      if account != nil { try forgetEverything() }
-      throw error
-    }
+    let user = try await attempt { try await self.container.signedInUser() }
     if let account, account != user { try forgetEverything() }
+    guard let user else { throw CKError(.notAuthenticated) }
     try transaction { $0.changeSettings { $0.owner = user } }
   }
 

@@ -14,13 +14,7 @@ extension IdeaStore {
   func verifyAccount() async throws -> Int {
     while true {
       let asked = state.withLock(\.generation)
-      var user: String?
-      var failure: CKError?
-      do {
-        user = try await container.userRecordID().recordName
-      } catch let error as CKError where error.code == .notAuthenticated {
-        failure = error
-      }
+      let user = try await container.signedInUser()
       let generation: Int? = state.withLock { state in
         // The account may have changed meanwhile: this answer may be of one that is gone.
         guard state.generation == asked else { return nil }
@@ -28,7 +22,7 @@ extension IdeaStore {
         return state.generation
       }
       guard let generation else { continue }
-      if let failure { throw failure }
+      guard user != nil else { throw CKError(.notAuthenticated) }
       return generation
     }
   }

@@ -101,6 +101,24 @@ extension SyncedStore {
 }
 
 extension CKContainer {
+  /// The record name of the signed-in user; `nil` when no account is signed in.
+  ///
+  /// The code `notAuthenticated` alone does not say so: an account that is restricted, or whose
+  /// state is not known, has it as well, and its items stay.
+  ///
+  /// - Throws: the `CKError` for an account that can't be used, or of the request.
+  public func signedInUser() async throws -> String? {
+    do {
+      return try await userRecordID().recordName
+    } catch let error as CKError where error.code == .notAuthenticated {
+      switch try await accountStatus() {
+      case .noAccount: return nil
+      case .restricted: throw CKError(.managedAccountRestricted)
+      default: throw CKError(.accountTemporarilyUnavailable)
+      }
+    }
+  }
+
   /// Asks for the status of the account, before an attempt to sync.
   ///
   /// A device without an account is not an error here: a sync removes the items of the former

@@ -42,7 +42,7 @@ package struct PollSchedule: Sendable {
   package mutating func failed(_ error: CloudError) {
     switch error.code {
     case .operationCancelled: step = .end(accountChanged: false)
-    case .notAuthenticated: step = .end(accountChanged: true)
+    case .notAuthenticated where error.accountObstacle == nil: step = .end(accountChanged: true)
     default:
       failures += 1
       step = .pause(error.wait ?? backoff.delay(afterFailures: failures, jitter: 1))

@@ -205,6 +205,24 @@ struct AssetTransferTests {
     #expect(try text(stored["image"]) == content && stored["title"] as? String == "again")
   }
 
+  @Test("A file that the server refuses fails its record alone")
+  func refusedFileFailsItsRecordAlone() async throws {
+    defer { remove() }
+    let records = try ["a", "b"].map { name in
+      let record = CKRecord(recordType: "Photo", recordID: CKRecord.ID(recordName: name))
+      record["image"] = CKAsset(fileURL: try file(name, name))
+      return record
+    }
+    server.controls.fail(with: .permissionFailure, in: RequestScope(kind: .uploadAsset))
+    let (saved, _) = try await database("phone").modifyRecords(
+      saving: records, deleting: [], atomically: false)
+    let codes = saved.values.map { result -> CKError.Code? in
+      do { _ = try result.get() } catch { return (error as? CKError)?.code }
+      return nil
+    }
+    #expect(Set(codes) == [nil, .permissionFailure])
+  }
+
   @Test("Large and empty content is transferred, also after a network failure")
   func assetTransferSurvivesNetworkFailure() async throws {
     defer { remove() }

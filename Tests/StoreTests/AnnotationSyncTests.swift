@@ -294,6 +294,26 @@ struct AnnotationSyncTests {
     }
   }
 
+  @Test(
+    "R: An account that can't be used keeps all annotations; a sign-out removes them",
+    arguments: [AccountAvailability.restricted, .couldNotDetermine, .temporarilyUnavailable])
+  func unusableAccountKeepsAnnotations(_ availability: AccountAvailability) async throws {
+    let server = LoopbackServer()
+    let phone = try AnnotationDevice(server, "phone")
+    let layer = try phone.store.addLayer(named: "House").id
+    try await phone.store.sync()
+    _ = try phone.store.add(.init(type: .image, title: "unsent"), to: layer)
+    phone.link.setAvailability(availability)
+    await #expect(throws: (any Error).self) { try await phone.store.sync() }
+    #expect(phone.titles == ["unsent"] && phone.store.waitingCount == 1)
+    phone.link.setAvailability(.available)
+    try await phone.store.sync()
+    #expect(phone.titles == ["unsent"] && phone.store.waitingCount == 0)
+    phone.link.signOut()
+    await #expect(throws: CKError.self) { try await phone.store.sync() }
+    #expect(phone.titles.isEmpty)
+  }
+
   @Test("R: Parents are sent before their children, and cycles of parents lose nothing")
   func parentsPrecedeChildren() async throws {
     let server = LoopbackServer()

@@ -115,14 +115,24 @@ struct IdeaAccountTests {
     await other.store.stop()
   }
 
-  @Test("I: With an account that is not ready everything is kept, and sync resumes when it is")
-  func unreadyAccountKeepsIdeasAndResumes() async throws {
+  @Test(
+    "I: With an account that can't be used everything is kept, and sync resumes when it can",
+    arguments: [
+      (AccountAvailability.temporarilyUnavailable, CKError.Code.accountTemporarilyUnavailable),
+      (.restricted, .managedAccountRestricted),
+      (.couldNotDetermine, .accountTemporarilyUnavailable),
+    ])
+  func unusableAccountKeepsIdeasAndResumes(
+    _ availability: AccountAvailability, _ code: CKError.Code
+  ) async throws {
     let phone = try IdeaDevice(server, "phone")
     try await phone.begin()
-    phone.device.setAvailability(.temporarilyUnavailable)
+    try phone.store.create(title: "before")
+    await phone.status(\.isDone)
+    phone.device.setAvailability(availability)
     try phone.store.create(title: "a")
-    let status = await phone.status { $0.phase == .offline }
-    #expect(status.pending == 1 && status.code == .accountTemporarilyUnavailable)
+    let status = await phone.status { $0.code == code }
+    #expect(status.pending == 1 && phone.store.ideas.count == 2)
     phone.device.setAvailability(.available)
     await phone.status(\.isDone)
     await phone.store.stop()

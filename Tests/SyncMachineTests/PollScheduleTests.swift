@@ -45,6 +45,13 @@ struct PollScheduleTests {
     #expect(Self.pause(&schedule) == .seconds(2), "it counts as a failure")
   }
 
+  @Test("An account that can't be used now makes a pause")
+  func accountThatCannotBeUsedMakesPause() {
+    var schedule = PollSchedule()
+    let restricted = CloudError(.notAuthenticated, "", accountObstacle: .restricted)
+    #expect(Self.pause(&schedule, after: restricted) == .seconds(1))
+  }
+
   @Test("Polling ends without an account, which is reported, and when it is cancelled")
   func pollingEndsWithoutAccount() {
     var schedule = PollSchedule()

@@ -50,7 +50,7 @@ extension AssetTransport {
         uploaded.withLock { $0[upload.save, default: [:]][target] = file }
         return nil
       } catch {
-        guard error.code.isOfFile else { return error }
+        guard error.concernsFile else { return error }
         failures.withLock { $0[upload.save] = $0[upload.save] ?? error }
         return nil
       }
@@ -186,14 +186,17 @@ extension Asset {
   }
 }
 
-extension CloudError.Code {
-  /// Whether the error concerns a single file and not the whole request.
-  fileprivate var isOfFile: Bool {
-    switch self {
-    case .assetFileNotFound, .assetFileModified, .assetNotAvailable, .limitExceeded,
-      .invalidArguments, .quotaExceeded:
-      true
-    default: false
+extension CloudError {
+  /// Whether the error concerns a single file, and not the account, the network or the server.
+  ///
+  /// Errors of the whole request are those after which the same request can succeed.
+  fileprivate var concernsFile: Bool {
+    switch code {
+    case .networkUnavailable, .networkFailure, .serviceUnavailable, .requestRateLimited,
+      .notAuthenticated, .accountTemporarilyUnavailable, .managedAccountRestricted, .zoneBusy,
+      .operationCancelled, .serverResponseLost:
+      false
+    default: true
     }
   }
 }

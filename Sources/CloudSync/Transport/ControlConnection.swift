@@ -13,8 +13,9 @@ struct ControlConnection: Sendable {
 
   /// Returns a web token for `account`, and creates the account if there is none.
   ///
-  /// - Throws: `notAuthenticated` when the control token is not the server's, `networkFailure` when
-  ///   the server can't be reached, `networkUnavailable` when there is no network.
+  /// - Throws: `accountTemporarilyUnavailable` when the control token is not the server's, because
+  ///   the account may still be there, `serviceUnavailable` when the server gives another answer,
+  ///   `networkFailure` when it can't be reached, `networkUnavailable` when there is no network.
   func signIn(as account: String) async throws(CloudError) -> String {
     var request = URLRequest(url: url.appendingPathComponent("cloudsync/1/sign-in"))
     request.httpMethod = "POST"
@@ -26,12 +27,18 @@ struct ControlConnection: Sendable {
       let failure = WebServicesSession.failure(error)
       throw CloudError(failure.code, "the account could not be signed in: \(failure.message)")
     }
-    guard (answer.1 as? HTTPURLResponse)?.statusCode == 200,
-      let body = try? JSON(parsing: [UInt8](answer.0)), let token = body["webAuthToken"]?.string
-    else {
-      throw CloudError(
-        .notAuthenticated, "the server did not sign in the account; check the control token")
+    let status = (answer.1 as? HTTPURLResponse)?.statusCode ?? 0
+    if status == 200, let body = try? JSON(parsing: [UInt8](answer.0)),
+      let token = body["webAuthToken"]?.string
+    {
+      return token
     }
-    return token
+    guard status == 401 || status == 403 else {
+      throw CloudError(
+        .serviceUnavailable, "the server did not sign in the account: it answered with \(status)")
+    }
+    throw CloudError(
+      .accountTemporarilyUnavailable,
+      "the server did not sign in the account; check the control token")
   }
 }

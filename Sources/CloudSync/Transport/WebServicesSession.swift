@@ -148,8 +148,14 @@ package final class WebServicesSession: Sendable {
   }
 
   /// Sends `text` to an endpoint and returns the response unchanged.
+  ///
+  /// When the server refuses the token, a session that can sign in does so once, and repeats the
+  /// request: it was not carried out.
+  ///
+  /// - Throws: `accountTemporarilyUnavailable` when the server refuses the token.
   private func exchange(
-    _ endpoint: Endpoint, of database: DatabaseScope, _ text: [UInt8]?, _ call: CloudCall
+    _ endpoint: Endpoint, of database: DatabaseScope, _ text: [UInt8]?, _ call: CloudCall,
+    signsInAgain: Bool = true
   ) async throws(CloudError) -> HTTPClientResponse {
     let path = ServicePath(
       container: call.container, environment: call.environment, database: database,
@@ -173,7 +179,30 @@ package final class WebServicesSession: Sendable {
         if state.epoch == epoch { state.webAuthToken = next }
       }
     }
-    return answer
+    guard let token, let reason = try refusalOfToken(answer, notation(call)) else { return answer }
+    guard signIn != nil, signsInAgain else {
+      throw CloudError(
+        .accountTemporarilyUnavailable, "sign in again: \(reason)",
+        retryAfter: WebServicesSession.retryAfter(answer))
+    }
+    state.withLock { state in
+      if state.epoch == epoch, state.webAuthToken == token { state.webAuthToken = nil }
+    }
+    return try await exchange(endpoint, of: database, text, call, signsInAgain: false)
+  }
+
+  /// The server's reason for refusing the token of a request; `nil` if it did not.
+  ///
+  /// Only a device without a token is signed out. What the token was for is still there, so nothing
+  /// may be removed. Rule: CE-174.
+  private func refusalOfToken(
+    _ answer: HTTPClientResponse, _ notation: Notation
+  ) throws(CloudError) -> String? {
+    guard answer.status == 401 || answer.status == 421, let json = try? JSON(parsing: answer.body),
+      let error = try notation.error(json), error.code == .notAuthenticated,
+      json[Notation.extra] == nil
+    else { return nil }
+    return error.message
   }
 
   private func query(_ token: String?) -> String {
@@ -298,20 +327,22 @@ package final class WebServicesSession: Sendable {
       .flatMap { $0.isFinite && $0 >= 0 ? $0 : nil }
   }
 
-  /// The error for a response without a JSON body.
+  /// The error for a response that the service did not write, such as one of a proxy.
+  ///
+  /// It tells nothing about the account or the changes, so they are kept and sent again, except
+  /// that a body too long for a proxy is divided. Rule: CE-175.
   private static func failure(of answer: HTTPClientResponse) -> CloudError {
     let status = answer.status
     let code: CloudError.Code =
       switch status {
-      case 401, 421: .notAuthenticated
-      case 403: .permissionFailure
       case 413: .limitExceeded
       case 429: .requestRateLimited
-      case 500...599: .serviceUnavailable
-      default: .serverRejectedRequest
+      default: .serviceUnavailable
       }
     return CloudError(
-      code, "the server responded with status \(status) and no JSON",
+      code,
+      "the response with status \(status) is not from CloudKit Web Services; "
+        + "check the server's URL, and proxies in between",
       retryAfter: retryAfter(answer))
   }
 }

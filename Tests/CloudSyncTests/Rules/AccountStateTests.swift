@@ -70,6 +70,32 @@ struct AccountStateTests {
     #expect(await world.end())
   }
 
+  /// Proves CE-174.
+  @Test func aTokenThatTheServerRefusesSignsNobodyOutAndDropsNoChange() async throws {
+    let world = try WebWorld()
+    let app = try world.app("phone")
+    app.start()
+    app.enqueueAll(try app.engine.state)
+    try await app.engine.sendChanges()
+    try await app.engine.fetchChanges()
+    app.write(["kept": "1"])
+    let transport = try #require(app.transport as? WebServicesTransport)
+    let token = transport.webAuthToken
+    transport.signIn(webAuthToken: "expired")
+    let container = CKContainer(identifier: NotesApp.container, transport: transport)
+    #expect(try await container.accountStatus() == .temporarilyUnavailable)
+    let code = CKError.Code.accountTemporarilyUnavailable
+    #expect(await failure { try await app.engine.fetchChanges() } == code)
+    #expect(await failure { try await app.engine.sendChanges() } == code)
+    #expect(try !app.engine.state.pendingRecordZoneChanges.isEmpty)
+    #expect(app.told().allSatisfy { !$0.hasPrefix("signOut") })
+    transport.signIn(webAuthToken: token)
+    try await app.engine.sendChanges()
+    #expect(try stored(world.server)["kept"] == "1")
+    app.stop()
+    #expect(await world.end())
+  }
+
   /// Proves CE-151.
   @Test func aRestrictedAccountThatIsAvailableAgainSendsByItself() async throws {
     let server = LoopbackServer()

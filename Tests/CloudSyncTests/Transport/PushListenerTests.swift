@@ -197,10 +197,28 @@ struct PushListenerTests {
     #expect(await server.end())
   }
 
-  @Test("Without a valid account the listener reports it once, and waits for the next sign-in")
-  func invalidAccountWaitsForSignIn() async throws {
+  @Test("A token that the server refuses does not end the pushes")
+  func refusedTokenDoesNotEndPushes() async throws {
     let server = try server { request in
-      request.query.hasSuffix("=token") ? .text("", 401) : nil
+      request.index < 2 ? .text(#"{"serverErrorCode":"AUTHENTICATION_REQUIRED"}"#, 421) : nil
+    }
+    let client = Client(server.url)
+    let signals = Signals()
+    let observation = client.transport.observeSignals { signals.add($0) }
+    try await client.visit()
+    await server.wait { $0.count("courier/2") == 1 }
+    #expect(signals.told == Self.gap)
+    #expect(client.clock.now.offset == .seconds(3))
+    observation.stop()
+    await server.wait { !$0.abandoned.isEmpty }
+    #expect(await server.end())
+  }
+
+  @Test("Without an account the listener reports it once, and waits for the next sign-in")
+  func missingAccountWaitsForSignIn() async throws {
+    let missing = #"{"serverErrorCode":"AUTHENTICATION_REQUIRED","cloudsync":{"code":9}}"#
+    let server = try server { request in
+      request.query.hasSuffix("=token") ? .text(missing, 421) : nil
     }
     let client = Client(server.url)
     let (signals, reported) = (Signals(), Signal())

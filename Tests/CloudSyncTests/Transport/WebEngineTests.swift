@@ -214,7 +214,7 @@ struct WebEngineTests {
     for (api, web) in [("wrong", "wrong"), ("", "")] {
       let stranger = WebServicesTransport(
         url: world.url, apiToken: api, webAuthToken: web, device: "x")
-      #expect(await code(stranger) == .notAuthenticated)
+      #expect(await code(stranger) == .accountTemporarilyUnavailable)
     }
     let known = try world.transport("a")
     known.signIn(webAuthToken: nil)

@@ -146,6 +146,28 @@ struct WebServicesSessionTests {
     #expect(await server.end())
   }
 
+  /// Proves CE-174.
+  @Test("A token that the server refuses is replaced once by the transport's own sign-in")
+  func refusedTokenIsReplacedOnce() async throws {
+    let refusal = #"{"serverErrorCode":"AUTHENTICATION_REQUIRED"}"#
+    let server = try Server { request in
+      request.query.hasSuffix("good") ? Self.user() : .text(refusal, 421)
+    }
+    let fresh = Mutex(["good", "bad"])
+    let transport = transport(server) { () throws(CloudError) in
+      fresh.withLock { $0.removeFirst() }
+    }
+    #expect(await failure(transport, call()) == nil)
+    #expect(transport.webAuthToken == "good")
+    transport.signIn(webAuthToken: "expired")
+    #expect(await failure(transport, call())?.code == .accountTemporarilyUnavailable)
+    let tokens = server.log.received.map { $0.query.split(separator: "=").last ?? "" }
+    #expect(tokens == ["first", "good", "expired", "bad"])
+    let nobody = self.transport(server, token: nil)
+    #expect(await failure(nobody, call())?.code == .notAuthenticated, "there was no token")
+    #expect(await server.end())
+  }
+
   @Test("A request for another account than the one signed in is refused before it is sent")
   func requestForAnotherAccountIsNotSent() async throws {
     let server = try Server { request in
@@ -356,9 +378,9 @@ struct WebServicesSessionTests {
   }
 
   static let errors: [ErrorCase] = [
-    ErrorCase(status: 401, code: .notAuthenticated),
-    ErrorCase(status: 421, code: .notAuthenticated),
-    ErrorCase(status: 403, code: .permissionFailure),
+    ErrorCase(status: 401, code: .serviceUnavailable),
+    ErrorCase(status: 421, code: .serviceUnavailable),
+    ErrorCase(status: 403, code: .serviceUnavailable),
     ErrorCase(status: 413, code: .limitExceeded),
     ErrorCase(status: 429, retryAfter: "7", code: .requestRateLimited, delay: 7),
     ErrorCase(status: 500, code: .serviceUnavailable),
@@ -367,8 +389,23 @@ struct WebServicesSessionTests {
     ErrorCase(status: 503, retryAfter: "-1", code: .serviceUnavailable),
     ErrorCase(status: 503, retryAfter: "inf", code: .serviceUnavailable),
     ErrorCase(status: 503, retryAfter: "soon", code: .serviceUnavailable),
-    ErrorCase(status: 404, code: .serverRejectedRequest),
-    ErrorCase(status: 200, code: .serverRejectedRequest),
+    ErrorCase(status: 404, code: .serviceUnavailable),
+    ErrorCase(status: 408, retryAfter: "2", code: .serviceUnavailable, delay: 2),
+    ErrorCase(status: 302, code: .serviceUnavailable),
+    ErrorCase(status: 200, code: .serviceUnavailable),
+    ErrorCase(status: 421, body: "{}", code: .serviceUnavailable),
+    ErrorCase(
+      status: 403, body: #"{"serverErrorCode":"ACCESS_DENIED"}"#, code: .permissionFailure),
+    ErrorCase(
+      status: 421, body: #"{"serverErrorCode":"AUTHENTICATION_REQUIRED"}"#,
+      code: .accountTemporarilyUnavailable),
+    ErrorCase(
+      status: 401, body: #"{"serverErrorCode":"AUTHENTICATION_FAILED"}"#, retryAfter: "9",
+      code: .accountTemporarilyUnavailable, delay: 9),
+    ErrorCase(
+      status: 421,
+      body: #"{"serverErrorCode":"AUTHENTICATION_REQUIRED","cloudsync":{"code":9}}"#,
+      code: .notAuthenticated),
     ErrorCase(
       status: 503, body: #"{"serverErrorCode":"TRY_AGAIN_LATER"}"#, retryAfter: "120",
       code: .serviceUnavailable, delay: 120),
@@ -384,6 +421,7 @@ struct WebServicesSessionTests {
     ErrorCase(status: 500, body: "{}", retryAfter: "3", code: .serviceUnavailable, delay: 3),
   ]
 
+  /// Proves CE-174, CE-175.
   @Test("A failed response has the code of its body or status, and the delay of body or header")
   func failedResponseHasCodeAndDelay() async throws {
     let server = try Server { request in
