@@ -66,6 +66,8 @@ struct Fetch: Sendable {
   }
 
   var context: FetchContext
+  /// The options of the next requests, as the app chose them last; those of the context before.
+  var chosenOptions: FetchOptions?
   var waiters: [Waiter]
   var step: Step = .announcing
   /// The token of the next page of database changes; ahead of the state while relisting.
@@ -87,6 +89,8 @@ struct Fetch: Sendable {
   var failure: OperationFailure?
   /// The number of record changes delivered to the app.
   var recordCount = 0
+
+  var options: FetchOptions { chosenOptions ?? context.options }
 
   /// The requests that have no reply.
   var openRequests: [RequestToken] {

@@ -9,14 +9,15 @@ struct ManualCalls: Sendable {
 }
 
 /// A manual operation that waits for its turn.
-enum QueuedOperation: Sendable {
-  case fetch(FetchContext, [Waiter])
-  case send(SendContext, [Waiter])
-
-  /// The calls that wait for the operation.
-  var waiters: [Waiter] {
-    switch self {
-    case .fetch(_, let waiters), .send(_, let waiters): waiters
-    }
+struct QueuedOperation: Sendable {
+  enum Kind: Sendable {
+    case fetch(FetchContext)
+    case send(SendContext)
   }
+
+  var kind: Kind
+  /// The calls for the operation.
+  var waiters: [Waiter]
+  /// Those of them that do not wait any more.
+  var withdrawn: Set<Waiter> = []
 }

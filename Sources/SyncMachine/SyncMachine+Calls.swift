@@ -60,12 +60,12 @@ extension SyncMachine {
     if refuses(waiter) { return }
     askForAccountIfNeeded()
     for (index, operation) in calls.queued.enumerated() {
-      if case .fetch(let queued, let waiters) = operation, queued.options == context.options {
-        calls.queued[index] = .fetch(queued, waiters + [waiter])
+      if case .fetch(let queued) = operation.kind, queued.options == context.options {
+        calls.queued[index].waiters.append(waiter)
         return
       }
     }
-    calls.queued.append(.fetch(context, [waiter]))
+    calls.queued.append(QueuedOperation(kind: .fetch(context), waiters: [waiter]))
   }
 
   /// Requests a send, which begins when no other operation is running.
@@ -75,12 +75,12 @@ extension SyncMachine {
     if refuses(waiter) { return }
     askForAccountIfNeeded()
     for (index, operation) in calls.queued.enumerated() {
-      if case .send(let queued, let waiters) = operation, queued.scope == context.scope {
-        calls.queued[index] = .send(queued, waiters + [waiter])
+      if case .send(let queued) = operation.kind, queued.scope == context.scope {
+        calls.queued[index].waiters.append(waiter)
         return
       }
     }
-    calls.queued.append(.send(context, [waiter]))
+    calls.queued.append(QueuedOperation(kind: .send(context), waiters: [waiter]))
   }
 
   /// Cancels the running and queued operations; a request already sent may still succeed.
@@ -93,15 +93,18 @@ extension SyncMachine {
     if isHoldingAccountChange || stage == .checkingAccount { endCancellations() }
   }
 
-  /// Removes the queued operation that only `waiter` waits for.
-  ///
-  /// - Returns: Whether there was one.
-  package mutating func withdraw(_ waiter: Waiter) -> Bool {
-    guard let index = calls.queued.firstIndex(where: { $0.waiters == [waiter] }) else {
-      return false
+  /// Reports that `waiter` does not wait any more; a queued operation ends with the
+  /// last of its calls.
+  package mutating func withdraw(_ waiter: Waiter) {
+    guard let index = calls.queued.firstIndex(where: { $0.waiters.contains(waiter) }) else {
+      return
     }
+    calls.queued[index].withdrawn.insert(waiter)
+    let waiters = calls.queued[index].waiters
+    guard calls.queued[index].withdrawn.isSuperset(of: waiters) else { return }
     calls.queued.remove(at: index)
-    return true
+    let error = CloudError(.operationCancelled, "No call waits for the operation.")
+    calls.finished.append((waiters, .failure(OperationFailure(error))))
   }
 
   /// Fails the call of `waiter` while an account change is held back.

@@ -55,7 +55,7 @@ extension SyncMachine {
   package mutating func provided(options: FetchOptions) {
     delivery.isWithApp = false
     guard case .fetching(var fetch) = activity, case .asking = fetch.step else { return }
-    fetch.context.options = options
+    fetch.chosenOptions = options
     enter(.choosing, in: &fetch)
   }
 
@@ -66,7 +66,7 @@ extension SyncMachine {
       ) { .readingDatabase($0) }
     }
     if !fetch.zonesInDoubt.isEmpty { return checkZones(&fetch) }
-    let scope = state.resolved(fetch.context.options.scope)
+    let scope = state.resolved(fetch.options.scope)
     if let zone = fetch.zone {
       // A failure that has arrived counts in any case: the server may have asked to wait.
       guard scope.contains(zone.id) || zone.nextPage?.hasFailed == true else {
@@ -78,7 +78,7 @@ extension SyncMachine {
     let waiting = state.changedZones.filter {
       scope.contains($0) && !fetch.finishedZones.contains($0)
     }
-    let prioritized = fetch.context.options.prioritizedZones.map { state.resolved($0) }
+    let prioritized = fetch.options.prioritizedZones.map { state.resolved($0) }
     if let zone = prioritized.first(where: waiting.contains) ?? waiting.first {
       return open(&fetch, zone, now: now)
     }

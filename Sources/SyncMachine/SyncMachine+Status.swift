@@ -27,7 +27,7 @@ extension SyncMachine {
     switch activity {
     case .created, .resting, .checkingAccount, .stopped: return nil
     case .fetching(let fetch):
-      let scope = state.resolved(fetch.context.options.scope)
+      let scope = state.resolved(fetch.options.scope)
       let remaining = state.changedZones.count {
         scope.contains($0) && !fetch.finishedZones.contains($0)
       }

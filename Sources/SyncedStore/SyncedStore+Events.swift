@@ -151,7 +151,9 @@ extension SyncedStore {
     state.run?.firstFetch?.mayLackZones = mayLackZones == true
     guard run.needsFetch || mayLackZones == true else { return }
     let engine = run.engine
-    state.run?.fetchTask = Task { [weak self] in
+    // Detached: a task made in a callback of the engine counts as a part of the callback, which may
+    // not fetch.
+    state.run?.fetchTask = Task.detached { [weak self] in
       // After an error the end of the engine's next operation comes here again.
       try? await self?.fetchChanges()
       self?.state.withLock { state in

@@ -19,7 +19,7 @@ extension SyncedStore {
   /// The engine at work, and what is known of its run.
   struct Run: Sendable {
     var engine: CKSyncEngine?
-    /// The database of the engine.
+    /// The connection that the engine was made with.
     var connection: Connection?
     /// Retained here, because an engine does not retain its delegate.
     var delegate: EngineDelegate?
@@ -251,8 +251,8 @@ extension SyncedStore {
       state.table.settings.states = []
       return (engine, Result { () throws(FileError) in try state.flush() })
     }
-    // Not waited for, because the caller may be a callback of the engine.
-    if let engine { Task { await engine.cancelOperations() } }
+    // Not waited for, and detached, because the caller may be a callback of the engine.
+    if let engine { Task.detached { await engine.cancelOperations() } }
     try stateFile.remove()
     try stored.get()
   }
@@ -301,13 +301,18 @@ extension SyncedStore {
       let before = state.withLock { $0.sentCount }
       failure = nil
       do {
-        try await fetchChanges()
+        do { try await fetchChanges() } catch let error as CKError
+          where error.code == .partialFailure
+        {
+          // A zone that can't be read keeps no change from being sent.
+          failure = error
+        }
         try await sendChanges()
       } catch let error as CKError {
         if error.code == .notAuthenticated { try await followSignOut() }
-        if error.isRetried { throw error }
         failure = error
       }
+      if let failure, failure.isRetried { throw failure }
       let isDone = state.withLock { state in
         state.run?.needsFetch != true && state.run?.pending.isEmpty ?? true
           && state.sentCount == before
@@ -327,10 +332,17 @@ extension SyncedStore {
 
   /// Fetches changes once.
   ///
-  /// - Throws: the engine's `CKError`; ``SyncedStoreError`` if the store was not started.
+  /// - Throws: the engine's `CKError`, unless it concerns zones of other stores only;
+  ///   ``SyncedStoreError`` if the store was not started.
   public func fetchChanges() async throws {
     let engine = try engine()
-    try await engine.fetchChanges()
+    do {
+      try await engine.fetchChanges()
+    } catch let error as CKError where error.code == .partialFailure {
+      let zones = (error.partialErrorsByItemID ?? [:]).keys.compactMap { $0 as? CKRecordZone.ID }
+      let isOfOthers = state.withLock { state in !zones.contains(where: state.table.accepts) }
+      guard isOfOthers, !zones.isEmpty else { throw error }
+    }
     fetchEnded(of: engine)
   }
 

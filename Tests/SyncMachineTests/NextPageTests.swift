@@ -56,6 +56,23 @@ struct NextPageTests {
     #expect(story.machine.state.zoneTokens[Story.zone] == .at(3))
   }
 
+  /// Proves CE-176.
+  @Test("The context keeps the options of the call, whatever the app chooses for its requests")
+  func contextKeepsOptionsOfCall() {
+    var story = Story.signedIn()
+    let (first, second) = (Story.zone, ZoneID(name: "Other"))
+    story.options = FetchOptions(scope: .zones([first]))
+    story.fetch()
+    story.answer(FetchStoryTests.database([first, second]))
+    // From here on the app returns the options of the context.
+    story.options = nil
+    story.answer(FetchStoryTests.page(["a"], 1))
+    #expect(story.request.map { Story.name($0.request) } == "fetchZoneChanges")
+    story.answer(FetchStoryTests.page([], 2, zone: second))
+    #expect(story.log.last == "done")
+    #expect(story.machine.state.changedZones.isEmpty)
+  }
+
   /// Proves CE-173.
   @Test("A cancellation and a zone that leaves the scope abandon the page that was read ahead")
   func unneededPageIsAbandoned() {

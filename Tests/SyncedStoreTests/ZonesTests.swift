@@ -14,11 +14,12 @@ struct ZonesTests {
   /// A store of notes that accepts every zone.
   private func store(
     _ name: String, in folder: TemporaryFolder = TemporaryFolder(), recreates: Bool = true,
-    scope: CKDatabase.Scope = .private
+    scope: CKDatabase.Scope = .private,
+    accepting accepts: @escaping @Sendable (CKRecordZone.ID) -> Bool = { _ in true }
   ) throws -> SyncedStore {
     let store = try SyncedStore(
       zoneID: NoteDevice.zone, directory: folder.url,
-      types: [SyncedType(Note.self, merging: Note.later)], accepting: { _ in true },
+      types: [SyncedType(Note.self, merging: Note.later)], accepting: accepts,
       recreating: { _ in recreates })
     let link = server.device(name, signedInAs: "anna")
     store.connect(
@@ -53,6 +54,44 @@ struct ZonesTests {
     try await desk.sync()
     #expect(desk.zoneIDs == [NoteDevice.zone])
     for store in [phone, desk] { try await store.shutDown() }
+  }
+
+  @Test("A zone that can't be read keeps no change from being sent")
+  func unreadableZoneKeepsNoChange() async throws {
+    let (phone, desk) = (try store("phone"), try store("desk"))
+    for (device, name) in [(phone, "a"), (desk, "b")] {
+      try device.save(Note(name, name))
+      try await device.sync()
+    }
+    try phone.save(Note("c", "c"))
+    let scope = RequestScope(kind: .fetchZoneChanges, device: "phone")
+    server.controls.fail(next: 100, with: .internalError, in: scope)
+    await #expect(throws: CKError.self) { try await phone.sync() }
+    #expect(phone.unsentRecordIDs.isEmpty)
+    server.controls.clear()
+    for device in [phone, desk] {
+      try await device.sync()
+      #expect(Set(device.items(Note.self).map(\.id)) == ["a", "b", "c"])
+      try await device.shutDown()
+    }
+  }
+
+  @Test("A zone of another store that can't be read is no failure of a sync")
+  func unreadableZoneOfAnotherStoreIsNoFailure() async throws {
+    let phone = try store("phone") { $0 == NoteDevice.zone }
+    try phone.save(Note("a", "a"))
+    try await phone.sync()
+    try await phone.sync()
+    _ = try await database.save(CKRecordZone(zoneID: work))
+    _ = try await database.save(
+      CKRecord(recordType: "Other", recordID: CKRecord.ID(recordName: "x", zoneID: work)))
+    let scope = RequestScope(kind: .fetchZoneChanges, device: "phone")
+    server.controls.fail(next: 1, with: .internalError, in: scope)
+    try phone.save(Note("b", "b"))
+    try await phone.sync()
+    #expect(phone.unsentRecordIDs.isEmpty)
+    server.controls.clear()
+    try await phone.shutDown()
   }
 
   @Test("A deleted zone takes its items and unsent changes along, and no other zone's")

@@ -83,8 +83,12 @@ final class AssetStaging: Sendable {
     return file.url
   }
 
+  /// The directory of the process, which is made again if something removed it, as cleaners of
+  /// temporary files do.
   private func folder() throws -> URL {
-    if let folder = state.withLock({ $0.folder }) { return folder }
+    if let folder = state.withLock({ $0.folder }), AssetStaging.isDirectory(folder) {
+      return folder
+    }
     let root = try ownRoot()
     removeLeftovers(in: root)
     let process = ProcessInfo.processInfo.processIdentifier
@@ -92,7 +96,7 @@ final class AssetStaging: Sendable {
     try FileManager.default.createDirectory(
       at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     return state.withLock { state in
-      if let earlier = state.folder { return earlier }
+      if let earlier = state.folder, AssetStaging.isDirectory(earlier) { return earlier }
       state.folder = folder
       return folder
     }

@@ -38,10 +38,7 @@ extension EngineDriver {
   /// Ends the wait of a call whose task was cancelled.
   private func giveUp(_ waiter: Waiter) {
     let continuation = move { core, _ in
-      if core.machine.withdraw(waiter) {
-        core.fetchOptions[waiter.number] = nil
-        core.sendOptions[waiter.number] = nil
-      }
+      core.machine.withdraw(waiter)
       return core.waiters.removeValue(forKey: waiter)
     }
     continuation?.resume(returning: .failure(OperationFailure(.callerWasCancelled)))

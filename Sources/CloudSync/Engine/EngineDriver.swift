@@ -335,7 +335,6 @@ final class EngineDriver: Sendable {
     }
     trace(.question, "nextFetchChangesOptions", [:], since: start)
     move { core, _ in
-      if context.ticket != 0 { core.fetchOptions[context.ticket] = options }
       core.machine.provided(options: options.machineOptions)
     }
   }

@@ -98,6 +98,26 @@ struct CallCancellationTests {
   }
 
   /// Proves CE-125.
+  @Test("An operation that waits for its turn is withdrawn when the last of its calls is")
+  func operationOfCancelledCallsIsWithdrawn() async throws {
+    let engine = listener.engine(server)
+    try await engine.fetchChanges()
+    let scope = RequestScope(kind: .fetchDatabaseChanges)
+    server.controls.hold(in: scope)
+    let first = Task { try await engine.fetchChanges() }
+    await server.controls.waitForHeldRequests(in: scope)
+    let calls = (0..<3).map { _ in Task { try await engine.fetchChanges() } }
+    while engine.waiterCount < 4 { await Task.yield() }
+    for call in calls { call.cancel() }
+    for call in calls { #expect(await code(of: call) == .operationCancelled) }
+    server.controls.clear()
+    try await first.value
+    try await engine.sendChanges()
+    #expect(count("willFetch manual") == 2 && count("didFetch manual") == 2)
+    #expect(engine.waiterCount == 0)
+  }
+
+  /// Proves CE-125.
   @Test("In a task that is cancelled already nothing begins")
   func aCallInACancelledTaskBeginsNothing() async throws {
     let engine = listener.engine(server)

@@ -110,6 +110,20 @@ struct RuleAssetTests {
     #expect(asset.location != nil)
   }
 
+  @Test("A directory of files that was removed meanwhile is made again")
+  func removedDirectoryIsMadeAgain() throws {
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("files-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let staging = AssetStaging(root: folder)
+    let asset = Asset(checksum: "", size: 1)
+    for _ in 0..<2 {
+      let url = try staging.stage(AssetContent([0x78]), of: asset)
+      #expect(try Data(contentsOf: url) == Data([0x78]))
+      try FileManager.default.removeItem(at: folder)
+    }
+  }
+
   @Test("Each user of a machine stages files in a directory of its own")
   func usersStageFilesApart() {
     #expect(AssetStaging.root(ofUser: 1) != AssetStaging.root(ofUser: 2))
