@@ -43,13 +43,14 @@ extension CloudMachine {
   ) throws {
     switch context.database.scope {
     case .shared:
-      throw Refusal(.badDatabase, "zones can't be created in the shared database")
+      throw Refusal(
+        .invalidArguments, "zones can't be created in the shared database; use the private one")
     case .public where zone.name != ZoneID.defaultName:
       throw Refusal(.badDatabase, "zones can't be created in the public database")
     case .public, .private: break
     }
     guard zone.owner == ZoneID.currentOwner else {
-      throw Refusal(.zoneNotFound, "a zone of another owner can't be created")
+      throw Refusal.foreignZone
     }
     if zone == .default { return }
     try Refusal.check(context.names.faultOfZoneName(zone.name))

@@ -28,12 +28,12 @@ struct RequestContext {
   /// The live zone called `zone`, in the spelling of rows.
   func zone(_ zone: ZoneID) throws -> ZoneRow {
     switch database.scope {
-    case .shared: throw Refusal.missingZone
+    case .shared: throw Refusal.ownZone
     case .public where zone.name != ZoneID.defaultName:
       throw Refusal(.badDatabase, "the public database has only the default zone")
     case .public, .private: break
     }
-    guard zone.owner == ZoneID.currentOwner else { throw Refusal.missingZone }
+    guard zone.owner == ZoneID.currentOwner else { throw Refusal.foreignZone }
     let row = try storage.zone(zone, in: database)
     if zone == .default { return row ?? ZoneRow(id: zone, incarnation: 0, changedAt: 0) }
     guard let row else { throw Refusal.missingZone }
@@ -69,4 +69,17 @@ extension RequestContext {
 extension Refusal {
   /// The error of a missing zone.
   static let missingZone = Refusal(.zoneNotFound, "there is no such zone; create it first")
+
+  /// The error of a zone of the requester's own in the shared database.
+  ///
+  /// Rule: CS-246.
+  static let ownZone = Refusal(
+    .invalidArguments,
+    "only zones of other users are in the shared database; use the private database")
+
+  /// The error of another user's zone in a private or public database.
+  ///
+  /// Rule: CS-246.
+  static let foreignZone = Refusal(
+    .invalidArguments, "the zone belongs to another user; use the shared database")
 }

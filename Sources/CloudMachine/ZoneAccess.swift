@@ -77,8 +77,8 @@ extension RequestContext {
         id: row.id, home: database, zone: row, owner: database.owner == nil ? nil : account,
         mount: nil, requester: account, context: self)
     }
-    guard zone.owner != ZoneID.currentOwner,
-      let mount = try storage.zone(zone, in: database), mount.deletion == nil,
+    guard zone.owner != ZoneID.currentOwner else { throw Refusal.ownZone }
+    guard let mount = try storage.zone(zone, in: database), mount.deletion == nil,
       let owner = try storage.account(UserID(zone.owner))
     else { throw Refusal.missingZone }
     let home = database.home(of: owner.user)

@@ -46,6 +46,8 @@ extension CKShare {
   static func unarchived(_ archive: Data) -> CKShare? {
     guard let decoder = CKRecord.decoder(archive) else { return nil }
     defer { decoder.finishDecoding() }
-    return CKShare(coder: decoder)
+    decoder.decodingFailurePolicy = .setErrorAndReturn
+    let share = CKShare(coder: decoder)
+    return decoder.error == nil ? share : nil
   }
 }

@@ -60,7 +60,7 @@ struct SharedDatabaseTests {
     }
     #expect(
       try world.say(.fetchRecords(FetchRecords(ids: [id("kid", zone)])), in: .shared)
-        == "kid zoneNotFound", "Alice's own is not in her shared database")
+        == "kid invalidArguments", "Alice's own is not in her shared database")
     // Once more changes nothing.
     let token = try world.page().token
     #expect(try world.accept(as: world.stranger) == "ok")
@@ -222,6 +222,24 @@ struct SharedDatabaseTests {
     #expect(try world.read("root", as: world.stranger).get().parent == nil)
   }
 
+  /// Proves CS-246.
+  @Test("Own zones in the shared database, and those of others in the private one, are refused")
+  func zonesInWrongDatabaseAreRefused() throws {
+    let world = try shared()
+    let own = ZoneID(name: "Z", owner: world.bob.rawValue)
+    for zone in [own, .default] {
+      #expect(try inShared(world, [fresh("a", zone: zone)]) == "+a invalidArguments")
+      let fetch = CloudRequest.fetchZoneChanges(FetchZoneChanges(zone: zone, since: nil))
+      #expect(try world.say(fetch, as: world.stranger, in: .shared) == "! invalidArguments")
+    }
+    let read = CloudRequest.fetchRecords(
+      FetchRecords(ids: [RecordID(name: "a", zone: world.visited)]))
+    #expect(try world.say(read, as: world.stranger) == "a invalidArguments")
+    #expect(
+      try world.say(.modifyZones(ModifyZones(save: [world.visited])), as: world.stranger)
+        == "+Z invalidArguments")
+  }
+
   /// Proves CS-34, WS-67.
   @Test("A participant cannot create a shared zone, and leaves it by deleting it")
   func sharedZoneIsLeftByDeletingIt() throws {
@@ -230,12 +248,12 @@ struct SharedDatabaseTests {
     func zones(_ request: ModifyZones) throws -> String {
       try world.say(.modifyZones(request), as: world.stranger, in: .shared)
     }
-    #expect(try zones(ModifyZones(save: [ZoneID(name: "New")])) == "+New badDatabase")
-    #expect(try zones(ModifyZones(save: [world.visited])) == "+Z badDatabase")
+    #expect(try zones(ModifyZones(save: [ZoneID(name: "New")])) == "+New invalidArguments")
+    #expect(try zones(ModifyZones(save: [world.visited])) == "+Z invalidArguments")
     #expect(try zones(ModifyZones(delete: [other])) == "-Other zoneNotFound")
     #expect(
       try inShared(world, [fresh("a", zone: other), fresh("b")])
-        == "+a zoneNotFound, +b zoneNotFound")
+        == "+a zoneNotFound, +b invalidArguments")
     #expect(try zones(ModifyZones(delete: [world.visited])) == "-Z ok")
     #expect(try world.names().count == 5, "only Bob left")
     #expect(try zones(ModifyZones(delete: [world.visited])) == "-Z zoneNotFound")
@@ -558,6 +576,6 @@ struct SharedDatabaseTests {
     #expect(
       try ask(world.visited, [.init(key: "n", comparator: .equals, value: .int64(1))]) == "root")
     #expect(try ask(nil) == "! invalidArguments")
-    #expect(try ask(World.zone) == "! zoneNotFound")
+    #expect(try ask(World.zone) == "! invalidArguments")
   }
 }

@@ -201,6 +201,30 @@ struct OperationsRunningTests {
     },
   ]
 
+  /// Proves CE-177.
+  @Test("Operations and completion handlers end while the app's tasks block every thread")
+  func operationsEndWhileTasksBlock() async throws {
+    let world = try await OperationsWorld()
+    let database = world.database
+    @Sendable func isAnswered() -> Bool {
+      let done = DispatchSemaphore(value: 0)
+      let operation = CKFetchRecordZonesOperation.fetchAllRecordZonesOperation()
+      operation.qualityOfService = .default
+      operation.fetchRecordZonesResultBlock = { _ in
+        database.fetchAllRecordZones { _, _ in done.signal() }
+      }
+      database.add(operation)
+      // The bound is for a failure alone.
+      return done.wait(timeout: .now() + 120) == .success
+    }
+    for priority in [TaskPriority.medium, .userInitiated] {
+      let tasks = (0..<2 * ProcessInfo.processInfo.activeProcessorCount).map { _ in
+        Task.detached(priority: priority) { isAnswered() }
+      }
+      for task in tasks { #expect(await task.value) }
+    }
+  }
+
   /// Proves CS-6, CS-63, CS-64, CS-65, CS-67.
   @Test("An operation runs with the expected calls and results", arguments: stories)
   func operationRunsAsExpected(_ story: OperationStory) async throws { try await story.check() }

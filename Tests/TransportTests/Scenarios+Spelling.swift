@@ -21,9 +21,9 @@ extension Scenario {
       let nobody = ZoneID(name: "Notes", owner: "")
       story.step(
         "an empty owner", await phone.tell(.modifyZones(ModifyZones(save: [nobody]))),
-        is: "+Notes!zoneNotFound")
+        is: "+Notes!invalidArguments")
       story.step(
-        "a record there", await phone.save([note("a", in: nobody)]), is: "+a!zoneNotFound")
+        "a record there", await phone.save([note("a", in: nobody)]), is: "+a!invalidArguments")
     },
     Scenario("both names of a zone in one request") { service, story in
       let phone = Visitor(service, "phone", "alice")

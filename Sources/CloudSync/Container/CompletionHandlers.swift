@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 // The only tasks and queues of the CloudKit API. The tasks are detached, so that the work of a
 // completion handler or an observer is never attributed to a delegate callback that made the call.
@@ -23,15 +24,34 @@ final class CallbackQueue: Sendable {
   }
 }
 
-/// Runs the work of an operation.
+/// Runs the tasks of operations and completion handlers on threads of their own.
+///
+/// The threads of Swift's concurrency are as few as the cores. An app that waits for an operation
+/// in a task blocks one, and must not keep the operation from its end. See CE-177.
+private final class WorkExecutor: TaskExecutor {
+  static let shared = WorkExecutor()
+
+  /// Serial queues: Dispatch gives each a thread, however many threads are blocked.
+  private let queues = (0..<32).map { DispatchQueue(label: "CloudSync.work.\($0)") }
+  private let jobCount = Atomic(0)
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    let number = jobCount.wrappingAdd(1, ordering: .relaxed).newValue
+    queues[number & (queues.count - 1)].async {
+      job.runSynchronously(on: self.asUnownedTaskExecutor())
+    }
+  }
+}
+
+/// Begins the work of an operation or a completion handler.
+@discardableResult
 func beginWork(
   urgency: QualityOfService, _ work: @escaping @Sendable () async -> Void
 ) -> Task<Void, Never> {
   Task.detached(
-    executorPreference: CloudSyncEnvironment.inForce.taskExecutor, priority: TaskPriority(urgency)
-  ) {
-    await work()
-  }
+    executorPreference: CloudSyncEnvironment.inForce.taskExecutor ?? WorkExecutor.shared,
+    priority: TaskPriority(urgency), operation: work)
 }
 
 /// Runs `body` in a task and calls an older completion handler (value and error) with its result.
@@ -66,9 +86,7 @@ func answer<Value: Sendable>(
   _ body: @escaping @Sendable () async throws -> Value
 ) {
   let callbacks = CallbackQueue()
-  Task.detached(
-    executorPreference: CloudSyncEnvironment.inForce.taskExecutor, priority: TaskPriority(urgency)
-  ) {
+  beginWork(urgency: urgency) {
     let result: Result<Value, any Error>
     do {
       result = .success(try await body())

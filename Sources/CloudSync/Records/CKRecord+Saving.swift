@@ -67,8 +67,10 @@ extension CKRecord {
   /// Applies the server's reply to `save`: `saved` is the server's version of the record.
   ///
   /// Fields that the app changed during the request keep the app's value and stay
-  /// marked as changed, so that the next save sends them.
+  /// marked as changed, so that the next save sends them. What the app changed in a share meanwhile
+  /// is kept, too.
   package func didSave(_ saved: Record, of save: RecordSave) {
+    let sharing = sharingToSave
     state.withLock { state in
       for change in save.changes where state.record.fields[change.key] == change.field {
         state.changedKeys.remove(change.key)
@@ -79,6 +81,9 @@ extension CKRecord {
       var merged = saved
       for key in state.changedKeys { merged.fields[key] = state.record.fields[key] }
       if state.isParentChanged { merged.parent = state.record.parent }
+      if let sent = save.sharing, let sharing, sent != sharing {
+        merged.sharing?.take(changesFrom: sent, to: sharing)
+      }
       state.record = merged
       state.base = saved.fields
     }

@@ -69,10 +69,22 @@ public final class CKShare: CKRecord, @unchecked Sendable {
     self.init(state: CKRecord.State(record: record))
   }
 
-  /// Decodes a share; returns `nil` if the archive is damaged or of another record.
-  public required init?(coder: NSCoder) {
-    super.init(coder: coder)
-    guard state.withLock({ $0.record.sharing != nil }) else { return nil }
+  /// Decodes a share.
+  ///
+  /// As in CloudKit it is not failable. If the archive is damaged, or of another record, the coder
+  /// gets the error, and the share is one of the default zone that no server has.
+  public required init(coder: NSCoder) {
+    if let state = CKRecord.decodeState(with: coder), state.record.sharing != nil {
+      super.init(state: state)
+      return
+    }
+    if coder.decodingFailurePolicy == .setErrorAndReturn {
+      coder.failWithError(CocoaError(.coderReadCorrupt))
+    }
+    var record = Record(
+      id: RecordID(name: CKRecordNameZoneWideShare, zone: .default), type: ShareDetails.recordType)
+    record.sharing = ShareDetails(root: nil)
+    super.init(state: CKRecord.State(record: record))
   }
 
   /// The permission of everyone who knows the URL; `none` by default.

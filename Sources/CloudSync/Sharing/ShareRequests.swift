@@ -14,11 +14,14 @@ struct ShareRequests: Sendable {
   ) async throws(CKError) -> ItemResults<URL, CKShare.Metadata> {
     let urls = urls.withoutRepetitions
     guard !urls.isEmpty else { return ItemResults(items: []) }
+    // The fragment of a URL is the title of the share, for people who read it.
+    let address = { (url: URL) in String(url.absoluteString.prefix { $0 != "#" }) }
     let reply = try await connection.send(
-      .resolveShares(ResolveShares(urls: urls.map(\.absoluteString), rootFields: rootFields)),
+      .resolveShares(
+        ResolveShares(urls: urls.map(address).withoutRepetitions, rootFields: rootFields)),
       to: .private)
     guard case .sharesResolved(let items) = reply else { throw .misplaced(reply) }
-    return ItemResults(items, for: urls, by: \.absoluteString) { CKShareMetadata($1) }
+    return ItemResults(items, for: urls, by: address) { CKShareMetadata($1) }
   }
 
   /// Accepts the shares that `metadatas` describe.
@@ -39,11 +42,19 @@ struct ShareRequests: Sendable {
   }
 
   /// Finds users, as participants who can be invited.
+  ///
+  /// An address that belongs to no account makes a participant, too: the invitation is open until
+  /// an account has the address.
   func participants(
     for lookups: [CKUserIdentity.LookupInfo]
   ) async throws(CKError) -> ItemResults<CKUserIdentity.LookupInfo, CKShare.Participant> {
-    try await users(lookups) { identity in
-      CKShareParticipant(ShareParticipant(id: UUID().uuidString, identity: identity))
+    let lookups = lookups.withoutRepetitions
+    let items = try await users(lookups).map { item in
+      guard item.error?.code == .unknownItem, item.id.isAddress else { return item }
+      return ItemResult(id: item.id, .success(UserIdentity(lookup: item.id, hasAccount: false)))
+    }
+    return ItemResults(items, for: lookups, by: \.value) {
+      CKShareParticipant(ShareParticipant(id: UUID().uuidString, identity: $1))
     }
   }
 
@@ -51,16 +62,26 @@ struct ShareRequests: Sendable {
   func identities(
     for lookups: [CKUserIdentity.LookupInfo]
   ) async throws(CKError) -> ItemResults<CKUserIdentity.LookupInfo, CKUserIdentity> {
-    try await users(lookups) { CKUserIdentity($0) }
+    let lookups = lookups.withoutRepetitions
+    return ItemResults(try await users(lookups), for: lookups, by: \.value) { CKUserIdentity($1) }
   }
 
-  private func users<Value>(
-    _ lookups: [CKUserIdentity.LookupInfo], _ value: (UserIdentity) -> Value
-  ) async throws(CKError) -> ItemResults<CKUserIdentity.LookupInfo, Value> {
-    let lookups = lookups.withoutRepetitions
-    guard !lookups.isEmpty else { return ItemResults(items: []) }
+  private func users(
+    _ lookups: [CKUserIdentity.LookupInfo]
+  ) async throws(CKError) -> [ItemResult<UserLookup, UserIdentity>] {
+    guard !lookups.isEmpty else { return [] }
     let reply = try await connection.send(.findUsers(lookups.map(\.value)), to: .private)
     guard case .usersFound(let items) = reply else { throw .misplaced(reply) }
-    return ItemResults(items, for: lookups, by: \.value) { value($1) }
+    return items
+  }
+}
+
+extension UserLookup {
+  /// Whether it is an address to which an invitation can be sent.
+  fileprivate var isAddress: Bool {
+    switch self {
+    case .email, .phone: true
+    case .user: false
+    }
   }
 }

@@ -199,6 +199,6 @@ struct OperationSymbolTests {
     let archiver = NSKeyedArchiver(requiringSecureCoding: true)
     share.encodeSystemFields(with: archiver)
     let coder = try NSKeyedUnarchiver(forReadingFrom: archiver.encodedData)
-    #expect(CKShare(coder: coder)?.publicPermission == permission)
+    #expect(CKShare(coder: coder).publicPermission == permission)
   }
 }

@@ -1,4 +1,6 @@
 import CloudSync
+import Foundation
+import LoopbackServer
 import Records
 import Testing
 
@@ -54,6 +56,63 @@ struct SharingValueTests {
     #expect(share.participants.count == 2, "the same person is there once")
     share.removeParticipant(guest)
     #expect(share.participants.count == 1)
+  }
+
+  /// Proves CS-247.
+  @Test("An address without an account is invited, and joins once an account has it")
+  func addressWithoutAccountIsInvited() async throws {
+    let server = LoopbackServer()
+    func container(_ account: String) -> CKContainer {
+      let device = server.device(account, signedInAs: account)
+      return CKContainer(identifier: "iCloud.invited", transport: device)
+    }
+    let (anna, bob) = (container("anna"), container("bob"))
+    let guest = try await anna.shareParticipant(forEmailAddress: "friend@mail.example")
+    #expect(!guest.userIdentity.hasiCloudAccount && guest.userIdentity.userRecordID == nil)
+    await #expect(throws: CKError.self) {
+      try await anna.shareParticipant(forUserRecordID: CKRecord.ID(recordName: "_x"))
+    }
+    let zone = try await anna.privateCloudDatabase.save(CKRecordZone(zoneName: "Z"))
+    let share = CKShare(recordZoneID: zone.zoneID)
+    share.addParticipant(guest)
+    _ = try await anna.privateCloudDatabase.save(share)
+    // The title after the URL is no part of it.
+    let url = try #require(share.url.flatMap { URL(string: $0.absoluteString + "#Our_zone") })
+    let early = await #expect(throws: CKError.self) { try await bob.shareMetadata(for: url) }
+    #expect(early?.code == .participantMayNeedVerification)
+    try server.controls.setPerson(of: "bob", email: "friend@mail.example")
+    _ = try await bob.accept(try await bob.shareMetadata(for: url))
+    #expect(try await bob.sharedCloudDatabase.allRecordZones().count == 1)
+  }
+
+  /// Proves CS-245.
+  @Test("What the app changes in a share while it is saved is kept, and sent by the next save")
+  func changesDuringSaveAreKept() throws {
+    let share = CKShare(recordZoneID: CKRecordZone.ID(zoneName: "Z"))
+    let (kept, gone) = (participant("kept", user: "_k"), participant("gone", user: "_g"))
+    for person in [kept, gone] { share.addParticipant(person) }
+    let save = share.pendingSave()
+    kept.permission = .readWrite
+    share.removeParticipant(gone)
+    share.addParticipant(participant("new", user: "_n"))
+    var saved = share.value
+    saved.changeTag = ChangeTag("t1")
+    saved.sharing = save.sharing
+    saved.sharing?.url = "https://example.org/share"
+    saved.sharing?.participants[1].acceptance = .accepted
+    saved.sharing?.participants.append(
+      ShareParticipant(id: "other", identity: UserIdentity(user: UserID("_o"))))
+    share.didSave(saved, of: save)
+    #expect(share.url != nil && share.recordChangeTag == "t1")
+    let people = share.participants.dropFirst()
+    #expect(people.map(\.participantID) == ["kept", "other", "new"])
+    #expect(people.first?.permission == .readWrite)
+    #expect(people.first?.acceptanceStatus == .accepted)
+    #expect(share.pendingSave().sharing?.participants.count == 4)
+    let open = share.pendingSave()
+    share.publicPermission = .readOnly
+    share.didSave(share.value, of: open)
+    #expect(share.publicPermission == .readOnly)
   }
 
   @Test("Participants that several threads add are all there, and so are changes of their objects")

@@ -92,8 +92,13 @@ extension ReferenceCloud {
     let asked = (request.save + request.delete).map { ask.spelled(RecordID(name: "", zone: $0)) }
     guard Set(asked).count == asked.count else { throw refusal(.invalidArguments) }
     let saved = request.save.map { id in
-      let isRefused = ask.scope == .shared || ask.scope == .public && id != .default
-      if isRefused { return ItemResult<ZoneID, Zone>(id: id, .failure(refusal(.badDatabase))) }
+      let code: CloudError.Code? =
+        switch ask.scope {
+        case .shared: .invalidArguments
+        case .public: id == .default ? nil : .badDatabase
+        case .private: nil
+        }
+      if let code { return ItemResult<ZoneID, Zone>(id: id, .failure(refusal(code))) }
       var database = database(ask.home)
       if database.make(id) { written.append(ReferenceChange(home: ask.home, zone: id.name)) }
       databases[ask.home] = database

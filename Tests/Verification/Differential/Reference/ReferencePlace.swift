@@ -120,12 +120,13 @@ extension ReferenceCloud {
       fallthrough
     case .private:
       let database = database(ask.home)
-      guard isOwn else { throw refusal(.zoneNotFound) }
+      guard isOwn else { throw refusal(.invalidArguments) }
       guard let zone = database.zones[id.name] else { throw database.missing(id) }
       return ReferencePlace(
         home: ask.home, zone: zone, id: id, asker: ask.account,
         isVisit: false, plant: plant)
     case .shared:
+      guard !isOwn else { throw refusal(.invalidArguments) }
       let key = ReferenceVisit.Key(guest: ask.account, owner: id.owner, zone: id.name)
       guard visits[key]?.isThere == true, let zone = databases[id.owner]?.zones[id.name] else {
         throw refusal(.zoneNotFound)
