@@ -68,7 +68,8 @@ extension RequestContext {
 
 extension Refusal {
   /// The error of a missing zone.
-  static let missingZone = Refusal(.zoneNotFound, "there is no such zone; create it first")
+  static let missingZone = Refusal(
+    .zoneNotFound, "there is no such zone here; save the zone before its records")
 
   /// The error of a zone of the requester's own in the shared database.
   ///

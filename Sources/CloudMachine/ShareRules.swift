@@ -56,11 +56,18 @@ struct ShareRules {
     if identity.user == owner.user { return nil }
     var asked = asked
     if asked.id.isEmpty {
-      let known = stored?.participants.first { $0.identity.isSame(identity) }
+      let entry = stored?.participants.first { $0.identity.isSame(identity) }
       asked.id =
-        try known?.id
+        try entry?.id
         ?? ShareAddress.participantID(
           of: identity, in: settled.url ?? "", context.storage)
+    }
+    let known = settled.participants + (stored?.participants ?? []).filter { $0.id != asked.id }
+    if let user = identity.user, known.contains(where: { $0.identity.user == user }),
+      let open = stored?.participants.first(where: { $0.id == asked.id }), open.identity.user == nil
+    {
+      // Invitations to several addresses that turned out to be of one account become one.
+      return nil
     }
     if settled.participants.contains(where: { $0.id == asked.id || $0.identity.isSame(identity) }) {
       throw Refusal(.participantAlreadyInvited, "a user is named twice in the share")

@@ -93,10 +93,10 @@ struct AccountTests {
     let theirs = RecordID(
       name: "secret", zone: ZoneID(name: "Z", owner: world.alice.rawValue))
     let asBob = CloudRequest.fetchRecords(FetchRecords(ids: [theirs]))
-    #expect(try world.say(asBob, as: world.stranger) == "secret zoneNotFound")
+    #expect(try world.say(asBob, as: world.stranger) == "secret invalidArguments")
     #expect(
       try world.say(.modifyZones(ModifyZones(save: [theirs.zone])), as: world.stranger)
-        == "+Z zoneNotFound")
+        == "+Z invalidArguments")
     #expect(try world.names() == ["secret"])
     for container in ["", "a b", "é", String(repeating: "c", count: 256)] {
       let answer = try world.ask(.fetchCurrentUser, container: container)

@@ -138,7 +138,7 @@ struct DatabaseTests {
     let zone = ZoneID(name: "Z", owner: world.bob.rawValue)
     let answers: [(CloudRequest, String)] = [
       (.fetchZones(nil), ""), (.fetchZones([zone]), "Z zoneNotFound"),
-      (.modifyZones(ModifyZones(save: [zone])), "+Z badDatabase"),
+      (.modifyZones(ModifyZones(save: [zone])), "+Z invalidArguments"),
       (.modifyZones(ModifyZones(delete: [zone])), "-Z zoneNotFound"),
       (.fetchRecords(FetchRecords(ids: [id("a", zone)])), "a zoneNotFound"),
       (

@@ -104,9 +104,9 @@ struct FeedTests {
     let world = try World()
     let cases: [(ZoneID, DatabaseScope, String)] = [
       (.default, .private, "! invalidArguments"), (.default, .public, "! invalidArguments"),
-      (World.zone, .public, "! invalidArguments"), (World.zone, .shared, "! zoneNotFound"),
+      (World.zone, .public, "! invalidArguments"), (World.zone, .shared, "! invalidArguments"),
       (ZoneID(name: "N"), .private, "! zoneNotFound"),
-      (ZoneID(name: "Z", owner: world.bob.rawValue), .private, "! zoneNotFound"),
+      (ZoneID(name: "Z", owner: world.bob.rawValue), .private, "! invalidArguments"),
     ]
     for (zone, scope, words) in cases {
       let request = CloudRequest.fetchZoneChanges(FetchZoneChanges(zone: zone, since: nil))

@@ -335,6 +335,27 @@ struct ShareTests {
     #expect(try world.details()?.participants.last?.identity.user == carol)
   }
 
+  /// Proves CS-248.
+  @Test(
+    "Invitations to several addresses of one account become one participant",
+    arguments: [false, true])
+  func invitationsOfOneAccountBecomeOne(isReversed: Bool) throws {
+    let world = try World()
+    var number = world.guest("number")
+    number.identity = UserIdentity(lookup: .phone("+49 3"))
+    _ = try world.modify([world.share(of: "r", [world.guest("carol"), number]), fresh("r")])
+    #expect(try world.details()?.participants.count == 3)
+    let carol = try world.machine.createAccount("carol", in: world.storage).user
+    try world.machine.setPerson(
+      AccountRow.Person(email: "carol@example.com", phone: "+49 3"), of: carol, in: world.storage)
+    #expect(try world.accept(as: Caller(user: carol, device: "c")) == "ok")
+    let save = try world.reshare { if isReversed { $0.participants.reverse() } }
+    #expect(try world.modify([save]) == "+S ok")
+    let people = try #require(try world.details()?.participants)
+    #expect(people.map(\.identity.user) == [world.alice, carol])
+    #expect(people.last?.acceptance == .accepted)
+  }
+
   @Test("A chain of 2,000 records enters and leaves a share in one request")
   func longChainIsSharedInOneRequest() throws {
     let world = try World()

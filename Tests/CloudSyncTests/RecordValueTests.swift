@@ -179,6 +179,10 @@ struct RecordValueTests {
       CKRecord(recordType: "Note")["list"] = NSArray(array: [NSArray(array: [1])])
     }
     await #expect(processExitsWith: .failure) {
+      guard let url = URL(string: "https://example.org/x.png") else { return }
+      _ = CKAsset(fileURL: url)
+    }
+    await #expect(processExitsWith: .failure) {
       let id = CKRecord.ID(recordName: "parent")
       CKRecord(recordType: "Note").parent = CKRecord.Reference(recordID: id, action: .deleteSelf)
     }

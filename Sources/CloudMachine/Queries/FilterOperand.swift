@@ -107,6 +107,9 @@ struct Operand {
       case .near: shape.kind == .location
       case .words: true
       }
+    if case .contains = comparison, shape.kind == .string {
+      throw fault("finds elements of lists; words of texts are found with \"self CONTAINS\"")
+    }
     guard isFitting else { throw fault("does not match the field, which holds \(shape.words)") }
   }
 

@@ -18,7 +18,10 @@ public final class CKAsset: NSObject, NSSecureCoding, Sendable, CKRecordValuePro
   package init(_ value: Asset) { self.value = value }
 
   /// Creates an asset for the file at `fileURL`, which is uploaded when the record is saved.
+  ///
+  /// A URL that is not a file's stops the process, as in CloudKit.
   public convenience init(fileURL: URL) {
+    precondition(fileURL.isFileURL, "CKAsset: the URL of an asset must be a file's.")
     self.init(Asset(checksum: "", size: 0, location: fileURL.absoluteString))
   }
 
