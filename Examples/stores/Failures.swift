@@ -52,7 +52,7 @@ func exitCode(_ error: any Error) -> CInt {
 
 private func exitCode(_ error: CKError) -> CInt {
   switch error.code {
-  case .notAuthenticated, .permissionFailure: ExitCode.noPermission
+  case .notAuthenticated, .accountTemporarilyUnavailable, .permissionFailure: ExitCode.noPermission
   case .networkFailure, .networkUnavailable, .serviceUnavailable: ExitCode.unavailable
   case .unknownItem, .zoneNotFound: ExitCode.unknownName
   default: ExitCode.failure

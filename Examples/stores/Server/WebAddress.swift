@@ -55,7 +55,7 @@ struct WebAddress: Hashable, Sendable {
     return switch code {
     case .networkFailure, .networkUnavailable:
       ToolError("no server answers at \(place); is it running?", code: ExitCode.unavailable)
-    case .notAuthenticated:
+    case .notAuthenticated, .accountTemporarilyUnavailable:
       ToolError(
         "the server at \(place) refuses the sign-in: \(reason)", code: ExitCode.noPermission)
     default: ToolError("the server at \(place) cannot be used: \(reason)")
