@@ -20,6 +20,8 @@ package struct DiskError: Error, Hashable, Sendable, CustomStringConvertible {
   package static let notFound = DiskError(number: ENOENT)
   /// The disk failed.
   package static let failed = DiskError(number: EIO)
+  /// The process may not do it.
+  package static let denied = DiskError(number: EACCES)
   /// The disk is full.
   package static let full = DiskError(number: ENOSPC)
   /// The file would exceed the maximum size.
@@ -28,6 +30,9 @@ package struct DiskError: Error, Hashable, Sendable, CustomStringConvertible {
   package static let locked = DiskError(number: EWOULDBLOCK)
   /// The arguments are invalid.
   package static let invalid = DiskError(number: EINVAL)
+
+  /// Whether the process may not do it, or the volume is read-only.
+  package var isOfPermission: Bool { [EACCES, EPERM, EROFS].contains(number) }
 
   /// The system's description of the error.
   package var description: String { String(cString: strerror(number)) }

@@ -10,7 +10,7 @@ public struct FileError: Error, Hashable, Sendable, LocalizedError, CustomString
     case write
     /// The file is damaged, or not a file of this kind.
     case understand
-    /// A newer version of the app wrote the file, which is intact.
+    /// The file is intact, but another version of the app wrote it, and this one can't use it.
     case use
   }
 

@@ -22,6 +22,8 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
   package private(set) var hasOthersLines = false
   /// Whether a part of a failed write may stand behind the last line.
   private var hasRest = false
+  /// The last line, if it may not be durable because this process might not write the file.
+  private var uncertainLine: Data?
   /// Whether the file could not be removed: the next group replaces it.
   private var isRemoved = false
   /// Whether the file may not be durable under its name: lines would be lost with it.
@@ -78,6 +80,7 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
     recovering isRecovering: Bool = false, userInfo: [CodingUserInfoKey: any Sendable] = [:]
   ) throws(FileError) -> Reading {
     hasOthersLines = false
+    uncertainLine = nil
     guard let data = try file.read() else {
       (size, compactSize) = (0, 0)
       return Reading(exists: false)
@@ -106,8 +109,12 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
       reading.recovery = FileRecovery(damage, copy: copy)
       size = data.count
     } else {
-      try cut(
-        rewriting: lines.last.map { data[$0.startIndex...$0.endIndex] } ?? Data(), of: data.count)
+      let line = lines.last.map { data[$0.startIndex...$0.endIndex] } ?? Data()
+      do throws(FileError) { try cut(rewriting: line, of: data.count) } catch {
+        // Without a rest to remove, a file that may not be written can be read.
+        guard size == data.count, isReadOnly else { throw error }
+        uncertainLine = line
+      }
     }
     return reading
   }
@@ -142,6 +149,7 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
   /// - Throws: ``FileError``; the file does not contain the group then.
   public mutating func append(_ changes: [Change]) throws(FileError) {
     let line = try line(changes)
+    if let uncertainLine { try cut(rewriting: uncertainLine, of: size) }
     if hasRest { try cut() }
     if size == 0, try hasOthersFile() == false { try rewrite([], replacingOthers: isRemoved) }
     if isNameUncertain { try synchronizeName() }
@@ -182,6 +190,7 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
     try file.replace(data)
     isNameUncertain = true
     hasRest = false
+    uncertainLine = nil
     hasOthersLines = false
     isRemoved = false
     size = data.count
@@ -220,6 +229,7 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
   /// - Throws: ``FileError`` if it can't be removed.
   public mutating func remove() throws(FileError) {
     hasRest = false
+    uncertainLine = nil
     hasOthersLines = false
     size = 0
     compactSize = 0
@@ -233,6 +243,14 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
   /// - Throws: ``FileError`` if one can't be removed.
   public func removeCopies() throws(FileError) {
     try file.removeCopies()
+  }
+
+  /// Whether this process may not write the file.
+  private var isReadOnly: Bool {
+    do throws(DiskError) { _ = try file.disk.open(file.path, .update) } catch {
+      return error.isOfPermission
+    }
+    return false
   }
 
   /// Removes what is behind the last line.
@@ -256,6 +274,7 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
       try file.synchronize()
     }
     hasRest = false
+    uncertainLine = nil
   }
 
   /// The groups of lines, several parts of which are decoded at a time: most of the time to read a
@@ -269,7 +288,7 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
     let parts = bodies.flatMap { (try? $0.get()) ?? [] }
     let decoded = Mutex([Result<[Change], FileError>?](repeating: nil, count: parts.count))
     DispatchQueue.concurrentPerform(iterations: parts.count) { index in
-      let decoder = JSONDecoder()
+      let decoder = JSONDecoder.ofValues()
       decoder.userInfo = userInfo
       let changes = Result { () throws(FileError) in try self.changes(parts[index], decoder) }
       decoded.withLock { $0[index] = changes }
@@ -333,8 +352,8 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
   private func changes(_ part: Data, _ decoder: JSONDecoder) throws(FileError) -> [Change] {
     do {
       return try decoder.decode([Change].self, from: part)
-    } catch let error as FileError {
-      throw error
+    } catch let error as UnusableContent {
+      throw FileError(.use, url, error.reason)
     } catch {
       throw FileError(
         .understand, url,
@@ -345,9 +364,7 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
 
   private func line(_ changes: [Change]) throws(FileError) -> [UInt8] {
     do {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-      let body = try encoder.encode(changes)
+      let body = try JSONEncoder.ofValues().encode(changes)
       return Array(AtomicFile.checksum(body).utf8) + [UInt8(ascii: " ")] + body + [
         UInt8(ascii: "\n")
       ]
@@ -367,5 +384,34 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
       .understand, url,
       "it is not a file of the format \(format), or it is damaged. Nothing was changed; open with "
         + "recovery to keep a copy and fetch everything again.")
+  }
+}
+
+/// The error of a decoder for a change that is intact, but that this version of the app can't use.
+package struct UnusableContent: Error {
+  let reason: String
+
+  /// Gives the reason, without the content.
+  package init(_ reason: String) { self.reason = reason }
+}
+
+extension JSONEncoder {
+  /// An encoder whose result is the same for equal values, and that takes any number.
+  package static func ofValues() -> JSONEncoder {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    encoder.nonConformingFloatEncodingStrategy = .convertToString(
+      positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")
+    return encoder
+  }
+}
+
+extension JSONDecoder {
+  /// A decoder of what the encoder of values makes.
+  package static func ofValues() -> JSONDecoder {
+    let decoder = JSONDecoder()
+    decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+      positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")
+    return decoder
   }
 }

@@ -292,6 +292,41 @@ struct DurableFileTests {
     #expect(try Self.words(on: disk) == ["erased"])
   }
 
+  @Test("A file that can't be written is read, and the next change makes its last line durable")
+  func fileThatCannotBeWrittenIsRead() throws {
+    let disk = SimulatedDisk()
+    var writer = Self.journal(disk)
+    try writer.append(["a"])
+    disk.faults.losesSynchronizations = true
+    let change = String(repeating: "b", count: 1_500)
+    try writer.append([change])
+    disk.faults = DiskFaults()
+    // The file is opened for reading, and not for writing.
+    disk.faults.failures = [
+      .init(at: disk.operationCount + 3, isForEver: true, only: [.open], error: .denied)
+    ]
+    var reader = Self.journal(disk)
+    #expect(try reader.read().changes == ["a", change])
+    #expect(throws: FileError.self) { try reader.append(["c"]) }
+    // What another one adds meanwhile stays.
+    disk.faults = DiskFaults()
+    var other = reader
+    try reader.append(["d"])
+    for seed in Self.seeds {
+      let found = try Self.words(on: Self.restarted(disk.image.afterCrash(seed: seed)))
+      #expect(found == ["a", change, "d"])
+    }
+    try other.append(["e"])
+    #expect(try Self.words(on: disk) == ["a", change, "d", "e"])
+    // An incomplete line has to be removed, which is a change.
+    try disk.open(Self.path, .append).append(all: Array("rest".utf8))
+    disk.faults.failures = [
+      .init(at: disk.operationCount + 3, isForEver: true, only: [.open], error: .denied)
+    ]
+    var last = Self.journal(disk)
+    #expect(throws: FileError.self) { _ = try last.read() }
+  }
+
   @Test("Two journals that found no file both add their lines to the one that is made")
   func twoNewJournalsShareAFile() throws {
     let disk = SimulatedDisk()
