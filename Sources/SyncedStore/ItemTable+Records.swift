@@ -22,6 +22,9 @@ extension ItemTable {
       updateZone(id.zoneID) { $0.share = share.allFields }
       return
     }
+    // An item that stays on this device does not follow a record of the same name. It has no change
+    // tag either, so that a later save of the item finds the conflict.
+    if entries[id]?.item?.isSynced == false { return }
     guard let type = types[entries[id]?.type ?? record.recordType] ?? types[record.recordType]
     else { return keepUnreadable(record) }
     guard let theirs = type.read(record) else { return takeUnreadable(record, type) }
@@ -34,8 +37,6 @@ extension ItemTable {
       set(entry, for: id)
       return show(id, record.recordType, .saved)
     }
-    // An item that stays on this device does not follow a record of the same name.
-    guard mine.isSynced else { return set(entry, for: id) }
     merge(mine, with: theirs, type, &entry, id)
     set(entry, for: id)
   }
@@ -102,9 +103,13 @@ extension ItemTable {
       id.recordName, nil,
       "A record of the type \(record.recordType) is from a newer version of the app. It is kept "
         + "and shown after an update.")
-    guard var entry = entries[id], let mine = entry.item, mine.isSynced else { return }
-    if entry.change != nil || type.mergesAlways {
-      if case .mine = type.resolve(mine, .unreadable, entry.base, entry.change != nil) { return }
+    guard var entry = entries[id], let mine = entry.item else { return }
+    if let kept = kept(mine, against: .unreadable, entry) {
+      guard !kept.isEqual(to: mine) else { return }
+      entry.item = kept
+      entry.replaceChange(of: mine, by: newChange(isDeletion: false))
+      set(entry, for: id)
+      return show(id, entry.type, .saved, .merged)
     }
     entry.item = nil
     settle(&entry, id)
@@ -147,10 +152,14 @@ extension ItemTable {
       return set(entry, for: id)
     }
     let isUnsent = entry.change != nil
-    if isNew || keepsDeleted(mine, entry, isUnsent) {
+    if let kept = isNew ? mine : kept(mine, against: .deleted, entry) {
+      let isMine = kept.isEqual(to: mine)
+      entry.item = kept
       entry.change = newChange(isDeletion: false)
       set(entry, for: id)
-      if !isNew { show(id, entry.type, .kept, isUnsent ? .clientWon : nil) }
+      guard !isNew else { return }
+      show(
+        id, entry.type, isMine ? .kept : .saved, isUnsent ? (isMine ? .clientWon : .merged) : nil)
     } else {
       entry.item = nil
       settle(&entry, id)
@@ -159,10 +168,17 @@ extension ItemTable {
     }
   }
 
-  private func keepsDeleted(_ mine: any SyncedItem, _ entry: Entry, _ isUnsent: Bool) -> Bool {
-    guard let type = types[entry.type], isUnsent || type.mergesAlways else { return false }
-    return if case .mine = type.resolve(mine, .deleted, entry.base, isUnsent) { true } else {
-      false
+  /// The version that the policy keeps although the server has none that can be read; `nil` if it
+  /// keeps none.
+  private func kept(
+    _ mine: any SyncedItem, against server: SyncedType.ServerVersion, _ entry: Entry
+  ) -> (any SyncedItem)? {
+    let isUnsent = entry.change != nil
+    guard let type = types[entry.type], isUnsent || type.mergesAlways else { return nil }
+    return switch type.resolve(mine, server, entry.base, isUnsent) {
+    case .mine: mine
+    case .server: nil
+    case .merged(let item): item
     }
   }
 

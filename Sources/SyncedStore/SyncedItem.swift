@@ -15,7 +15,8 @@ public protocol SyncedItem: Codable, Equatable, Sendable {
 
   /// Whether the item is sent; `false` keeps it on this device. The default is `true`.
   ///
-  /// An item that is saved with `false` after it was sent is deleted on the server.
+  /// An item that is saved with `false` after it was sent is deleted on the server. Versions of
+  /// other devices are ignored meanwhile; the merge policy decides when the item is sent again.
   var isSynced: Bool { get }
 
   /// Reads a record; `nil` if this version of the app can't, because a newer one wrote it.

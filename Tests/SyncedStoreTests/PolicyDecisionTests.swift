@@ -1,0 +1,86 @@
+import CloudSync
+import Foundation
+import LoopbackServer
+import Testing
+
+@testable import SyncedStore
+
+@Suite("SyncedStore: decisions of a policy", .timeLimit(.minutes(10)))
+struct PolicyDecisionTests {
+  let server = LoopbackServer()
+
+  /// Marks what it keeps against a deletion or a version that can't be read.
+  private static let marking = MergePolicy<Note> { conflict in
+    if case .item = conflict.server { return .mine }
+    var merged = conflict.mine
+    if !merged.text.hasSuffix(" (kept)") { merged.text += " (kept)" }
+    return .merged(merged)
+  }
+
+  @Test("A merged version is kept against a deletion, and sent")
+  func mergedVersionIsKeptAgainstDeletion() async throws {
+    let phone = try NoteDevice(server, "phone", merging: Self.marking)
+    let desk = try NoteDevice(server, "desk", merging: Self.marking)
+    try phone.write("a", "base")
+    for device in [phone, desk] { try await device.store.sync() }
+    try desk.store.delete(Note("a", ""))
+    try await desk.store.sync()
+    try phone.write("a", "edit", 2)
+    var changes = phone.store.changes.makeAsyncIterator()
+    for device in [phone, desk] { try await device.store.sync() }
+    #expect(phone.texts == ["a": "edit (kept)"] && desk.texts == phone.texts)
+    #expect(phone.store.status.activity.conflicts.map(\.resolution) == [.merged])
+    let change = await changes.next()
+    #expect(change?.kind == .saved && change?.resolution == .merged)
+    for device in [phone, desk] { try await device.store.shutDown() }
+  }
+
+  @Test("A merged version is kept against one that can't be read, and waits for an update")
+  func mergedVersionWaitsForAnUpdate() throws {
+    let phone = try NoteDevice(server, "phone", merging: Self.marking, isStarted: false)
+    try phone.write("a", "edit")
+    let record = CKRecord(
+      recordType: Note.recordType,
+      recordID: CKRecord.ID(recordName: "a", zoneID: NoteDevice.zone))
+    record["version"] = 2
+    try phone.store.receive([record])
+    #expect(phone.texts == ["a": "edit (kept)"] && phone.store.unreadableNames == ["a"])
+    #expect(phone.store.status.unsentCount == 1 && phone.store.unsentRecordIDs == [])
+    let again = try NoteDevice(server, "phone", folder: phone.folder, isStarted: false)
+    #expect(again.texts == ["a": "edit (kept)"] && again.store.status.unsentCount == 1)
+  }
+
+  @Test("The policy decides about an item that stayed on the device and is sent again")
+  func itemThatIsSentAgainIsAConflict() async throws {
+    let phone = try NoteDevice(server, "phone", merging: .serverWins)
+    let desk = try NoteDevice(server, "desk")
+    try phone.write("a", "base")
+    for device in [phone, desk] { try await device.store.sync() }
+    var local = Note("a", "only here")
+    local.isSynced = false
+    try phone.store.save(local)
+    try desk.write("a", "important", 2)
+    for device in [phone, desk, phone] { try await device.store.sync() }
+    #expect(phone.texts == ["a": "only here"] && desk.texts == ["a": "important"])
+    try phone.write("a", "sent again", 1)
+    for device in [phone, desk] { try await device.store.sync() }
+    #expect(phone.texts == ["a": "important"] && desk.texts == phone.texts)
+    #expect(phone.store.status.activity.conflicts.map(\.resolution) == [.serverWon])
+    for device in [phone, desk] { try await device.store.shutDown() }
+  }
+
+  @Test("Another device's record is not deleted by an item of its name that was never sent")
+  func itemOfTheDeviceDeletesNoRecord() async throws {
+    let (phone, desk) = (try NoteDevice(server, "phone"), try NoteDevice(server, "desk"))
+    var local = Note("a", "only here")
+    local.isSynced = false
+    try phone.store.save(local)
+    try desk.write("a", "of the desk")
+    for device in [desk, phone] { try await device.store.sync() }
+    local.text = "still only here"
+    try phone.store.save(local)
+    for device in [phone, desk] { try await device.store.sync() }
+    #expect(phone.texts == ["a": "still only here"] && desk.texts == ["a": "of the desk"])
+    for device in [phone, desk] { try await device.store.shutDown() }
+  }
+}
