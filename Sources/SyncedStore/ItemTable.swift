@@ -125,12 +125,20 @@ struct ItemTable: Sendable {
   }
 
   /// Deletes the items of the store's own zone that exceed a limit of the app.
-  mutating func removeSurplus() {
+  ///
+  /// - Parameter areShown: whether the app learns of them as changes that it did not make.
+  mutating func removeSurplus(shown areShown: Bool = false) {
     let types = changedTypes.sorted()
     changedTypes = []
     for type in types {
       guard let surplus = self.types[type]?.surplus else { continue }
-      for name in surplus(items(type, in: defaultZone)) { delete(recordID(name, in: nil)) }
+      for name in surplus(items(type, in: defaultZone)) {
+        let id = recordID(name, in: nil)
+        delete(id)
+        guard areShown else { continue }
+        effects.visible.append(
+          SyncedStore.ItemChange(recordID: id, recordType: type, kind: .removed))
+      }
     }
   }
 

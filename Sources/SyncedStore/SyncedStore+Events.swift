@@ -122,7 +122,7 @@ extension SyncedStore {
 
   /// Carries out what the table asks for after an event.
   func settle(_ state: inout State) {
-    state.table.removeSurplus()
+    state.table.removeSurplus(shown: true)
     // At once: what was removed must not outlive a crash.
     if state.table.effects.isErased { state.mustRewrite = true }
     if state.table.effects.isWiped {
@@ -138,8 +138,7 @@ extension SyncedStore {
     if !state.table.missingZones.isEmpty { state.run?.needsFetch = true }
     state.act()
     if state.isIdle { storeOrNote(&state) }
-    let status = state.status
-    state.statusObservers.yield(status)
+    state.tellStatus()
   }
 
   /// Fetches to learn what became of a zone, unless a sync is about to do it.

@@ -130,6 +130,7 @@ extension SyncedStore {
     state.table.effects = ItemTable.Effects(visible: state.table.effects.visible)
     if saved != nil { state.table.sendEverything() }
     state.act()
+    state.tellStatus()
   }
 
   /// Notes the end of a fetch or send that the engine began by itself.
@@ -221,7 +222,10 @@ extension SyncedStore {
   public func shutDown() async throws {
     await cancelOperations()
     let task = try state.withLock { state in
-      defer { state.run = nil }
+      defer {
+        state.run = nil
+        state.tellStatus()
+      }
       try store(&state)
       return state.run?.statusTask
     }
@@ -249,6 +253,7 @@ extension SyncedStore {
       state.run?.statusTask?.cancel()
       state.run = nil
       state.table.settings.states = []
+      defer { state.tellStatus() }
       return (engine, Result { () throws(FileError) in try state.flush() })
     }
     // Not waited for, and detached, because the caller may be a callback of the engine.
@@ -276,6 +281,7 @@ extension SyncedStore {
       state.table.attempts = [:]
       state.table.sendEverything()
       state.act()
+      state.tellStatus()
     }
     let failure: (any Error)?
     do {
@@ -288,8 +294,7 @@ extension SyncedStore {
       state.syncs -= 1
       state.failure = failure as? CKError
       if failure == nil, let now = state.current?.now { state.table.settings.lastSync = now() }
-      let status = state.status
-      state.statusObservers.yield(status)
+      state.tellStatus()
       try store(&state)
     }
     if let failure { throw failure }

@@ -100,6 +100,13 @@ public final class SyncedStore: Sendable {
     state = Mutex(opened)
   }
 
+  deinit {
+    state.withLock { state in
+      for observer in state.observers { observer.finish() }
+      for observer in state.statusObservers { observer.finish() }
+    }
+  }
+
   // MARK: Reading
 
   /// The items of a type, in the order in which they were created.
@@ -156,14 +163,18 @@ public final class SyncedStore: Sendable {
   /// The state of the sync.
   public var status: Status { state.withLock { $0.status } }
 
-  /// The state of the sync after each event of it from now on; only the newest is kept for a reader
-  /// that is slower.
+  /// The state of the sync after each event of it and each local change from now on.
+  ///
+  /// Only the newest is kept for a reader that is slower. The sequence ends with the store.
   public var statusUpdates: AsyncStream<Status> { stream(\.statusObservers, .bufferingNewest(1)) }
 
   /// The records with a change that can be sent, in the order of the changes.
   public var unsentRecordIDs: [CKRecord.ID] { state.withLock { $0.table.due } }
 
   /// The changes that come from the server, from now on.
+  ///
+  /// The deletions of items that these made surplus are among them; the app's own changes are not.
+  /// The sequence ends with the store.
   public var changes: AsyncStream<ItemChange> { stream(\.observers, .unbounded) }
 
   /// A sequence whose continuation is in a list of the state until the first event after its end.
@@ -232,6 +243,7 @@ public final class SyncedStore: Sendable {
     try state.withLock { state in
       let result = try state.change(body)
       state.act()
+      state.tellStatus()
       // The change is stored; a file that can't be written anew now is another time.
       if state.journal.isMostlyObsolete { try? state.rewrite() }
       return result
@@ -327,6 +339,13 @@ extension SyncedStore.State {
     try journal.rewrite(table.everything(), replacingOthers: mustRewrite)
     _ = table.takeUnstored()
     mustRewrite = false
+  }
+
+  /// Tells the status to its observers.
+  mutating func tellStatus() {
+    guard !statusObservers.isEmpty else { return }
+    let status = status
+    statusObservers.yield(status)
   }
 
   /// Carries out what the table asks for: tells the engine and the observers.
