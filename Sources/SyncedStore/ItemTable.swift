@@ -24,6 +24,12 @@ struct ItemTable: Sendable {
     var isWiped = false
   }
 
+  /// The position of a record among all entries.
+  struct Position: Hashable, Sendable {
+    var order: UInt64
+    var id: CKRecord.ID
+  }
+
   let types: [CKRecord.RecordType: SyncedType]
   let defaultZone: CKRecordZone.ID
   /// Whether the store is responsible for a zone.
@@ -41,6 +47,10 @@ struct ItemTable: Sendable {
   /// The records with a change.
   private(set) var unsent: Set<CKRecord.ID> = []
   private(set) var unreadable: Set<CKRecord.ID> = []
+  /// The positions of the records of each type that was read, in their order.
+  ///
+  /// Positions of entries that were removed may be among them.
+  private(set) var positions: [CKRecord.RecordType: [Position]] = [:]
   private var unstored: Set<CKRecord.ID> = []
   /// The entries before a transaction; `nil` outside of one.
   private var undoLog: [CKRecord.ID: Entry?]?
@@ -87,6 +97,7 @@ struct ItemTable: Sendable {
     if undoLog?.keys.contains(id) == false { undoLog?[id] = .some(entries[id]) }
     if let type = entry?.type { changedTypes.insert(type) }
     if entry?.change != nil || entries[id]?.change != nil { effects.touched.append(id) }
+    if let entry { notePosition(of: entry, id) }
     entries[id] = entry
     unstored.insert(id)
     if entry?.change == nil { unsent.remove(id) } else { unsent.insert(id) }
@@ -118,10 +129,34 @@ struct ItemTable: Sendable {
   }
 
   /// The items of a type, in the order in which they were created.
-  func items(_ type: CKRecord.RecordType, in zone: CKRecordZone.ID?) -> [any SyncedItem] {
-    entries.filter { $1.type == type && $1.item != nil && (zone ?? $0.zoneID) == $0.zoneID }
-      .sorted { ($0.value.order, $0.key.recordName) < ($1.value.order, $1.key.recordName) }
-      .compactMap(\.value.item)
+  mutating func items(_ type: CKRecord.RecordType, in zone: CKRecordZone.ID?) -> [any SyncedItem] {
+    sortPositions(type)
+    return (positions[type] ?? []).compactMap { position in
+      guard zone == nil || position.id.zoneID == zone, let entry = entries[position.id],
+        entry.order == position.order, entry.type == type
+      else { return nil }
+      return entry.item
+    }
+  }
+
+  /// Sorts the positions of a type, unless they are known and few of them are of removed entries.
+  private mutating func sortPositions(_ type: CKRecord.RecordType) {
+    if let known = positions[type], known.count <= 2 * entries.count { return }
+    positions[type] = entries.filter { $1.type == type }
+      .map { Position(order: $1.order, id: $0) }
+      .sorted { ($0.order, $0.id.recordName) < ($1.order, $1.id.recordName) }
+  }
+
+  /// Adds the position of an entry that is new behind the others, or has them sorted again.
+  private mutating func notePosition(of entry: Entry, _ id: CKRecord.ID) {
+    guard let last = positions[entry.type].map({ $0.last?.order ?? 0 }),
+      entries[id]?.order != entry.order || entries[id]?.type != entry.type
+    else { return }
+    if last < entry.order {
+      positions[entry.type]?.append(Position(order: entry.order, id: id))
+    } else {
+      positions[entry.type] = nil
+    }
   }
 
   /// Deletes the items of the store's own zone that exceed a limit of the app.

@@ -18,7 +18,7 @@ public struct SyncedTransaction: Sendable {
   /// The items of a type, in the order in which they were created.
   ///
   /// Without a zone, the items of all zones are returned.
-  public func items<Item: SyncedItem>(
+  public mutating func items<Item: SyncedItem>(
     _ type: Item.Type = Item.self, in zone: CKRecordZone.ID? = nil
   ) -> [Item] {
     table.items(Item.recordType, in: zone).compactMap { $0 as? Item }
