@@ -124,6 +124,8 @@ struct StoreSettings: Codable, Hashable, Sendable {
   /// The database that the items belong to; `nil` before the first start, and in files of older
   /// versions.
   var database: DatabaseName?
+  /// The zone of the items that are stored without one; `nil` in files of older versions.
+  var defaultZone: Zone?
 
   /// Notes a state of the engine; the one before may still be on the disk after a crash.
   mutating func noteState(_ checksum: String) {

@@ -31,7 +31,9 @@ extension ItemTable {
     let wipes = activity.wipes + 1
     activity = SyncedStore.Activity()
     activity.wipes = wipes
-    settings = StoreSettings(isEnabled: settings.isEnabled, database: settings.database)
+    settings = StoreSettings(
+      isEnabled: settings.isEnabled, database: settings.database,
+      defaultZone: settings.defaultZone)
     handedOver = []
     inFlight = [:]
     attempts = [:]

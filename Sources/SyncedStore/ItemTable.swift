@@ -89,7 +89,22 @@ struct ItemTable: Sendable {
   }
 
   /// Whether there is nothing to store.
-  var isEmpty: Bool { entries.isEmpty && settings == StoreSettings() }
+  var isEmpty: Bool {
+    entries.isEmpty && settings == StoreSettings(defaultZone: settings.defaultZone)
+  }
+
+  /// Checks that the items are those of the store's zone, or makes them so if there are none.
+  mutating func checkZone() throws(SyncedStoreError) {
+    let zone = StoreSettings.Zone(name: defaultZone.zoneName, owner: defaultZone.ownerName)
+    guard let known = settings.defaultZone, known != zone, !entries.isEmpty else {
+      settings.defaultZone = zone
+      return
+    }
+    throw SyncedStoreError(
+      .otherZone,
+      "The items of this store are those of the zone \(known.name) of \(known.owner). Open a store "
+        + "in another folder for the zone \(zone.name) of \(zone.owner).")
+  }
 
   /// The only place where an entry changes.
   mutating func set(_ entry: Entry?, for id: CKRecord.ID) {
@@ -189,14 +204,16 @@ struct ItemTable: Sendable {
   func changesToCommit() -> [StoredChange] {
     let ids = (undoLog ?? [:]).keys.sorted { $0.recordName < $1.recordName }
     var changes = ids.map { stored($0) }
-    if settings != settingsBefore { changes.append(StoredChange(settings: settings)) }
+    if settings != settingsBefore || !isSettingsStored {
+      changes.append(StoredChange(settings: settings))
+    }
     return changes
   }
 
   /// Notes that the changes since ``begin()`` are stored.
   mutating func commit() {
     unstored.subtract(undoLog.map { Array($0.keys) } ?? [])
-    if settings != settingsBefore { isSettingsStored = true }
+    isSettingsStored = true
     settingsBefore = StoreSettings()
     undoLog = nil
   }

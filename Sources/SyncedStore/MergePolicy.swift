@@ -1,3 +1,4 @@
+import DurableFiles
 public import Foundation
 
 /// The decision which version of an item is kept, when the item has an unsent change and the server
@@ -169,15 +170,11 @@ private struct PropertyMerge<Item: SyncedItem> {
       merged[name] = isMine ? mine[name] : theirs[name]
     }
     guard let data = try? JSONSerialization.data(withJSONObject: merged) else { return nil }
-    return try? JSONDecoder().decode(Item.self, from: data)
+    return try? JSONDecoder.ofValues().decode(Item.self, from: data)
   }
 }
 
 extension SyncedItem {
   /// The item's JSON, the same for equal items.
-  fileprivate var json: Data {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return (try? encoder.encode(self)) ?? Data()
-  }
+  fileprivate var json: Data { (try? JSONEncoder.ofValues().encode(self)) ?? Data() }
 }

@@ -1,3 +1,4 @@
+import DurableFiles
 import Foundation
 
 /// One change of a store's file.
@@ -151,8 +152,16 @@ struct StoredColumns: Codable, Sendable {
   ) throws {
     let container = try decoder.container(keyedBy: ItemKeys.self)
     for key in [ItemKeys.items, .bases, .offered] where container.contains(key) {
-      guard let type else { throw UnknownType(recordType: name) }
-      let items = try type.decode(container, key)
+      guard let type else {
+        throw UnusableContent(
+          "it has items of the type \(name), which `types` does not name. Nothing was changed.")
+      }
+      let items: [any SyncedItem]
+      do { items = try type.decode(container, key) } catch {
+        throw UnusableContent(
+          "an item of the type \(name) has another form than the type\(Self.place(error, key)). "
+            + "Nothing was changed. Give what is missing a default in the type's `init(from:)`.")
+      }
       let indexes =
         try container.decodeIfPresent([Int].self, forKey: key.indexes) ?? Array(changes.indices)
       guard indexes.count == items.count, indexes.allSatisfy(changes.indices.contains) else {
@@ -166,6 +175,21 @@ struct StoredColumns: Codable, Sendable {
         }
       }
     }
+  }
+
+  /// The key path in an item at which it can't be decoded.
+  private static func place(_ error: any Error, _ key: ItemKeys) -> String {
+    let path: [any CodingKey] =
+      switch error as? DecodingError {
+      case .keyNotFound(let key, let context): context.codingPath + [key]
+      case .typeMismatch(_, let context), .valueNotFound(_, let context),
+        .dataCorrupted(let context):
+        context.codingPath
+      default: []
+      }
+    let names = path.drop { $0.stringValue != key.stringValue }.dropFirst()
+      .filter { $0.intValue == nil }.map(\.stringValue)
+    return names.isEmpty ? "" : " at `\(names.joined(separator: "."))`"
   }
 
   private func damage(_ decoder: any Decoder) -> DecodingError {
@@ -239,9 +263,4 @@ final class KnownTypes: Sendable {
   init(_ types: [CKRecord.RecordType: SyncedType]) {
     byName = types
   }
-}
-
-/// A file has items of a type that the app did not name when it opened the store.
-struct UnknownType: Error {
-  var recordType: String
 }

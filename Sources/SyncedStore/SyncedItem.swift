@@ -8,7 +8,8 @@ public protocol SyncedItem: Codable, Equatable, Sendable {
   /// The type of the items' records, the same in all versions of the app.
   static var recordType: CKRecord.RecordType { get }
 
-  /// The name of the item's record, unique in its zone: 1 to 255 ASCII characters.
+  /// The name of the item's record, unique in its zone: 1 to 255 ASCII characters, the first of
+  /// which is no underscore.
   ///
   /// An `Identifiable` item whose `id` is a `UUID` or a `String` has it already.
   var recordName: String { get }

@@ -151,6 +151,10 @@ public struct SyncedStoreError: Error, Hashable, Sendable, LocalizedError,
     public static let notShared = Code(rawValue: "notShared")
     /// The items belong to another container or database.
     public static let otherDatabase = Code(rawValue: "otherDatabase")
+    /// The items belong to another zone.
+    public static let otherZone = Code(rawValue: "otherZone")
+    /// The name of an item can't be that of a record.
+    public static let invalidName = Code(rawValue: "invalidName")
   }
 
   /// The kind.

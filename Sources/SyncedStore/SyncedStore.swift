@@ -78,8 +78,9 @@ public final class SyncedStore: Sendable {
   ///     created again with its items; otherwise they are removed. By default every zone is.
   ///   - importing: fills a new store, such as with the items of an older version of the app. It is
   ///     called while there is no file, so again after a crash.
-  /// - Throws: `FileError` if a file is damaged, can't be read, or is from a newer version of the
-  ///   app, and the error of `importing`; the files stay as they are.
+  /// - Throws: `FileError` if a file is damaged, can't be read, is from a newer version of the app,
+  ///   or has items of another form than their types; ``SyncedStoreError`` if the items are those
+  ///   of another `zoneID`; the error of `importing`. The files stay as they are.
   public init(
     zoneID: CKRecordZone.ID, directory: URL, types: [SyncedType],
     files: FileNames = FileNames(), recovering isRecovering: Bool = false,
@@ -218,8 +219,8 @@ public final class SyncedStore: Sendable {
   ///
   /// Without a zone, the store's own is meant.
   /// - Throws: `FileError` if it can't be stored, ``SyncedStoreError`` for a type that the store
-  ///   was opened without, or a zone that is not shared with the account any more; nothing is
-  ///   changed then.
+  ///   was opened without, a name that CloudKit does not accept, or a zone that is not shared with
+  ///   the account any more; nothing is changed then.
   public func save<Item: SyncedItem>(_ item: Item, in zone: CKRecordZone.ID? = nil) throws {
     try change { try $0.save(item, in: zone) }
   }
@@ -281,6 +282,7 @@ extension SyncedStore.State {
     if let key = StoredColumns.types { userInfo[key] = KnownTypes(table.types) }
     let reading = try journal.read(recovering: isRecovering, userInfo: userInfo)
     table.load(reading.changes)
+    try table.checkZone()
     if let recovery = reading.recovery {
       recoveries.append(recovery)
       if table.settings.owner == nil, try table.mayHaveSynced || stateFile.read() != nil {

@@ -27,8 +27,8 @@ public struct SyncedTransaction: Sendable {
   /// Saves an item, new or changed; an equal one changes nothing.
   ///
   /// Without a zone, the store's own is meant.
-  /// - Throws: ``SyncedStoreError`` if the store was opened without the item's type, or the zone is
-  ///   not shared with the account any more.
+  /// - Throws: ``SyncedStoreError`` if the store was opened without the item's type, CloudKit does
+  ///   not accept the item's name, or the zone is not shared with the account any more.
   public mutating func save<Item: SyncedItem>(
     _ item: Item, in zone: CKRecordZone.ID? = nil
   ) throws {
@@ -37,7 +37,15 @@ public struct SyncedTransaction: Sendable {
         .unknownType,
         "The store was opened without the type \(Item.recordType); name it in `types`.")
     }
-    let id = table.recordID(item.recordName, in: zone)
+    let name = item.recordName
+    guard (1...255).contains(name.utf8.count), name.first != "_", name.utf8.allSatisfy({ $0 < 128 })
+    else {
+      throw SyncedStoreError(
+        .invalidName,
+        "The name \"\(name.prefix(80))\" can't be that of a record, so the item was not saved. Use "
+          + "1 to 255 ASCII characters, the first of which is no underscore.")
+    }
+    let id = table.recordID(name, in: zone)
     guard !item.isSynced || table.zone(id.zoneID).isAccessLost != true else {
       throw SyncedStoreError(
         .notShared,

@@ -135,7 +135,7 @@ struct StoredColumnsTests {
     }
     let good = try Self.decode(Data("[\(group)\"i\":[\(note)],\"I\":[1]}]".utf8))
     #expect(good[0].changes[0].entry?.item == nil && good[0].changes[1].entry?.item != nil)
-    #expect(throws: UnknownType.self) {
+    #expect(throws: UnusableContent.self) {
       try Self.decode(Data(#"[{"n":["a"],"t":"Gone","p":[1],"i":[{}]}]"#.utf8))
     }
   }
