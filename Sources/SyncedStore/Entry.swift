@@ -94,7 +94,7 @@ struct DatabaseName: Codable, Hashable, Sendable {
 
 /// What a store keeps besides its items.
 struct StoreSettings: Codable, Hashable, Sendable {
-  /// A zone of the store.
+  /// A zone of the database; it may be one that the store does not accept.
   struct Zone: Codable, Hashable, Sendable {
     var name: String
     var owner: String

@@ -75,6 +75,12 @@ extension ItemTable {
     }
   }
 
+  /// The zones to fetch: all but those that the store does not accept, so that their records are
+  /// found when it does.
+  var fetchScope: CKSyncEngine.FetchChangesOptions.Scope {
+    .allExcluding(settings.zones.map(\.id).filter { !accepts($0) })
+  }
+
   /// A zone was not saved.
   mutating func takeFailedZone(_ zone: CKRecordZone.ID, _ error: CKError) {
     guard !error.code.isRetried else { return }

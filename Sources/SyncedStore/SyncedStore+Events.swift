@@ -18,6 +18,14 @@ final class EngineDelegate: CKSyncEngineDelegate {
   ) async -> CKSyncEngine.RecordZoneChangeBatch? {
     await store?.nextBatch(context.options.scope, of: syncEngine)
   }
+
+  func nextFetchChangesOptions(
+    _ context: CKSyncEngine.FetchChangesContext, syncEngine: CKSyncEngine
+  ) async -> CKSyncEngine.FetchChangesOptions {
+    var options = context.options
+    if let scope = store?.state.withLock({ $0.table.fetchScope }) { options.scope = scope }
+    return options
+  }
 }
 
 extension SyncedStore {
@@ -55,11 +63,15 @@ extension SyncedStore {
       }
       settle(&state)
     case .fetchedDatabaseChanges(let changes):
-      for deletion in changes.deletions where state.table.accepts(deletion.zoneID) {
+      for deletion in changes.deletions {
+        guard state.table.accepts(deletion.zoneID) else {
+          state.table.updateZone(deletion.zoneID) { $0.exists = false }
+          continue
+        }
         state.table.takeZoneDeletion(deletion.zoneID, deletion.reason)
         state.run?.readZones[deletion.zoneID] = nil
       }
-      for modification in changes.modifications where state.table.accepts(modification.zoneID) {
+      for modification in changes.modifications {
         state.table.takeZone(modification.zoneID)
         state.run?.firstFetch?.found.insert(modification.zoneID)
       }

@@ -337,17 +337,10 @@ extension SyncedStore {
 
   /// Fetches changes once.
   ///
-  /// - Throws: the engine's `CKError`, unless it concerns zones of other stores only;
-  ///   ``SyncedStoreError`` if the store was not started.
+  /// - Throws: the engine's `CKError`; ``SyncedStoreError`` if the store was not started.
   public func fetchChanges() async throws {
     let engine = try engine()
-    do {
-      try await engine.fetchChanges()
-    } catch let error as CKError where error.code == .partialFailure {
-      let zones = (error.partialErrorsByItemID ?? [:]).keys.compactMap { $0 as? CKRecordZone.ID }
-      let isOfOthers = state.withLock { state in !zones.contains(where: state.table.accepts) }
-      guard isOfOthers, !zones.isEmpty else { throw error }
-    }
+    try await engine.fetchChanges()
     fetchEnded(of: engine)
   }
 

@@ -4,8 +4,11 @@ import Synchronization
 extension SyncedStore {
   /// The zones that exist as far as is known, in the order of their names.
   public var zoneIDs: [CKRecordZone.ID] {
-    state.withLock { $0.table.settings.zones }.filter { $0.exists || $0.share != nil }.map(\.id)
-      .sorted { ($0.zoneName, $0.ownerName) < ($1.zoneName, $1.ownerName) }
+    state.withLock { state in
+      state.table.settings.zones.filter { $0.exists || $0.share != nil }.map(\.id)
+        .filter(state.table.accepts)
+    }
+    .sorted { ($0.zoneName, $0.ownerName) < ($1.zoneName, $1.ownerName) }
   }
 
   /// Deletes a zone of the account on the server, with its items here.

@@ -94,6 +94,36 @@ struct ZonesTests {
     try await phone.shutDown()
   }
 
+  @Test("A zone that the store does not accept is not fetched, until it is accepted")
+  func acceptedLaterIsFetchedThen() async throws {
+    let desk = try store("desk")
+    try desk.save(Note("p", "in a project"), in: work)
+    try desk.save(Note("n", "note"))
+    try await desk.sync()
+    let folder = TemporaryFolder()
+    let pages = RequestScope(kind: .fetchZoneChanges, device: "phone")
+    for launch in 1...2 {
+      let phone = try store("phone", in: folder) { $0 == NoteDevice.zone }
+      try desk.save(Note("n", "note", modified: Double(launch)))
+      try desk.save(Note("p", "in a project", modified: Double(launch)), in: work)
+      try await desk.sync()
+      server.controls.forgetRequests()
+      for _ in 0..<2 { try await phone.sync() }
+      #expect(server.controls.requestCount(in: pages) == 1, "one page of the own zone")
+      #expect(phone.items(Note.self).map(\.id) == ["n"] && phone.zoneIDs == [NoteDevice.zone])
+      try await phone.shutDown()
+    }
+    let updated = try store("phone", in: folder)
+    try await updated.sync()
+    #expect(updated.items(Note.self).map(\.id) == ["n", "p"])
+    #expect(updated.zoneIDs == [NoteDevice.zone, work])
+    // A zone that is deleted is not left out when another app creates it again.
+    _ = try await database.deleteRecordZone(withID: work)
+    try await updated.sync()
+    #expect(updated.zoneIDs == [NoteDevice.zone])
+    for store in [desk, updated] { try await store.shutDown() }
+  }
+
   @Test("A deleted zone takes its items and unsent changes along, and no other zone's")
   func deletedZoneTakesItsItems() async throws {
     let folder = TemporaryFolder()
