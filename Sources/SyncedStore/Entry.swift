@@ -71,6 +71,12 @@ struct Entry: Sendable {
   /// Whether the server may have the record.
   var mayBeOnServer: Bool { systemFields != nil || change?.wasOffered == true }
 
+  /// Whether the server is known to have the base of the change.
+  var isBaseOnServer: Bool {
+    systemFields != nil && unreadable == nil && offered.isEmpty && change?.isDeletion == false
+      && change?.isHandedOver == false
+  }
+
   /// Whether there is nothing left to know.
   var isEmpty: Bool {
     item == nil && change == nil && unreadable == nil

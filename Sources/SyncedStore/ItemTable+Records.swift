@@ -275,7 +275,7 @@ extension ItemTable {
   mutating func takeFailedDeletion(_ id: CKRecord.ID, _ error: CKError) {
     switch error.code {
     case _ where error.code.isRetried: break
-    case .unknownItem, .zoneNotFound, .userDeletedZone: takeDeleted(id)
+    case _ where error.code.isOfMissingRecord: takeDeleted(id)
     case .batchRequestFailed: sendAgain(id)
     case .limitExceeded, .serverRecordChanged: sendAgain(id, fewTimes: error)
     default: refuse(id, error)
@@ -296,7 +296,31 @@ extension ItemTable {
 
   private mutating func refuse(_ id: CKRecord.ID, _ error: CKError) {
     activity.note(id.recordName, error.code, message(error))
+    // After other errors the server may have this version.
+    let refusals: [CKError.Code] = [
+      .permissionFailure, .quotaExceeded, .limitExceeded, .invalidArguments,
+    ]
+    if refusals.contains(error.code) { noteRefusal(id) }
   }
+
+  // MARK: Given up changes
+
+  /// Gives up the change of an item.
+  ///
+  /// - Parameter record: the server's record; `nil` if there is none.
+  mutating func revert(_ id: CKRecord.ID, to record: CKRecord?) {
+    guard var entry = entries[id] else { return }
+    settle(&entry, id)
+    inFlight[id] = nil
+    entry.forgetRecord()
+    entry.systemFields = record?.systemFields
+    entry.item = record.flatMap { types[entry.type]?.read($0) }
+    if entry.item == nil { entry.unreadable = record?.allFields }
+    set(entry, for: id)
+    show(id, entry.type, entry.item == nil ? .removed : .saved)
+  }
+
+  // MARK: Messages
 
   /// A sentence for users about a refused change.
   func message(_ error: CKError) -> String {

@@ -237,7 +237,9 @@ struct ItemTable: Sendable {
     let before = entry.item
     entry.item = item
     entry.type = type(of: item).recordType
-    if item.isSynced {
+    if item.isSynced, item.isEqual(to: entry.base), entry.isBaseOnServer {
+      entry.settle()
+    } else if item.isSynced {
       // The base stays that of the first change that was not sent.
       if entry.change == nil, entry.systemFields != nil { entry.base = before }
       entry.replaceChange(of: before, by: newChange(isDeletion: false))
@@ -304,6 +306,9 @@ struct ItemTable: Sendable {
     type.write(item, record)
     return record
   }
+
+  /// Notes that the server does not have the version that was handed over.
+  mutating func noteRefusal(_ id: CKRecord.ID) { entries[id]?.change?.isHandedOver = false }
 
   /// The records whose last change was handed over, which has to be stored before they are sent.
   mutating func takeHandedOver() -> [CKRecord.ID] {

@@ -382,6 +382,37 @@ extension SyncedStore {
     try await engine.sendChanges(.init(scope: records.map { .recordIDs($0 + zone) } ?? .all))
   }
 
+  /// Gives up the unsent change of an item, such as one that the server refuses, and shows the
+  /// server's version again.
+  ///
+  /// The item is removed if the server does not have it. A change that is made meanwhile stays.
+  ///
+  /// - Parameters:
+  ///   - type: the type of the item.
+  ///   - name: the name of the item's record.
+  ///   - zone: the zone; `nil` for the store's own.
+  /// - Throws: the `CKError` that prevents the server's version from being fetched;
+  ///   ``SyncedStoreError`` if the store is not connected; `FileError` if it can't be stored.
+  public func revert<Item: SyncedItem>(
+    _ type: Item.Type, named name: String, in zone: CKRecordZone.ID? = nil
+  ) async throws {
+    let id = CKRecord.ID(recordName: name, zoneID: zone ?? zoneID)
+    let change = state.withLock { $0.table[id]?.change }
+    let found: CKRecord?
+    do {
+      found = try await database().record(for: id)
+    } catch let error as CKError where error.code.isOfMissingRecord {
+      found = nil
+    }
+    try state.withLock { state in
+      guard let change, state.table[id]?.change?.number == change.number else { return }
+      if let found, state.table.isOutdated(found) { throw CKError(.serverRecordChanged) }
+      state.table.revert(id, to: found)
+      settle(&state)
+      try state.flush()
+    }
+  }
+
   private func engine() throws -> CKSyncEngine {
     guard let engine = state.withLock({ $0.run?.engine }) else {
       throw SyncedStoreError(.notStarted, "The store does not sync; start it first.")
@@ -423,6 +454,11 @@ extension PendingChanges {
 }
 
 extension CKError.Code {
+  /// Whether there is no such record, or no zone of it.
+  var isOfMissingRecord: Bool {
+    self == .unknownItem || self == .zoneNotFound || self == .userDeletedZone
+  }
+
   /// Whether the engine repeats a change that failed with this code by itself.
   var isRetried: Bool {
     switch self {

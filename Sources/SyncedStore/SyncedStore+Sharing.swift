@@ -85,7 +85,7 @@ extension SyncedStore {
     return share.recordID.zoneID
   }
 
-  private func database() throws -> CKDatabase {
+  func database() throws -> CKDatabase {
     guard let database = state.withLock({ $0.current?.database }) else {
       throw SyncedStoreError.notConnected
     }
