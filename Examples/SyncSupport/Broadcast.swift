@@ -38,3 +38,13 @@ public final class Broadcast<Element: Sendable>: Sendable {
     }
   }
 }
+
+extension Array {
+  /// Yields a value to all sequences, and removes those that have ended.
+  fileprivate mutating func yield<Value: Sendable>(_ value: Value)
+  where Element == AsyncStream<Value>.Continuation {
+    removeAll { continuation in
+      if case .terminated = continuation.yield(value) { true } else { false }
+    }
+  }
+}

@@ -369,7 +369,7 @@ extension SyncedStore.State {
 
 extension Array {
   /// Yields a value to all sequences, and removes those that have ended.
-  package mutating func yield<Value: Sendable>(_ value: Value)
+  mutating func yield<Value: Sendable>(_ value: Value)
   where Element == AsyncStream<Value>.Continuation {
     removeAll { continuation in
       if case .terminated = continuation.yield(value) { true } else { false }

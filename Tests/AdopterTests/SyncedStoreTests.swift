@@ -9,9 +9,14 @@ struct Note: SyncedItem, Identifiable {
   static let recordType: CKRecord.RecordType = "Note"
   let id: UUID
   var text: String
-  var modified = Date()
+  var modified = Note.now
 
   init(_ text: String) { (id, self.text) = (UUID(), text) }
+
+  /// The date in whole milliseconds: CloudKit keeps no smaller part of it.
+  static var now: Date {
+    Date(timeIntervalSince1970: (Date().timeIntervalSince1970 * 1_000).rounded() / 1_000)
+  }
 
   init?(_ record: CKRecord) {
     guard let id = UUID(uuidString: record.recordID.recordName),
@@ -32,6 +37,34 @@ func openNotes(in folder: URL, _ container: CKContainer) throws -> SyncedStore {
     types: [SyncedType(Note.self, merging: .laterWins { $0.modified })])
   try notes.start(container)
   return notes
+}
+
+struct Reminder: SyncedItem, Identifiable {
+  static let recordType: CKRecord.RecordType = "Reminder"
+  let id: UUID
+  var text: String
+  var isPinned = false  // new in version 2
+
+  init(_ text: String) { (id, self.text) = (UUID(), text) }
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    id = try container.decode(UUID.self, forKey: .id)
+    text = try container.decode(String.self, forKey: .text)
+    isPinned = try container.decodeIfPresent(Bool.self, forKey: .isPinned) ?? false
+  }
+
+  init?(_ record: CKRecord) {
+    guard let id = UUID(uuidString: record.recordID.recordName),
+      let text = record["text"] as? String
+    else { return nil }
+    (self.id, self.text, isPinned) = (id, text, record["isPinned"] as? Bool ?? false)
+  }
+
+  func copy(to record: CKRecord) {
+    record["text"] = text
+    record["isPinned"] = isPinned
+  }
 }
 
 /// Proves X8.
@@ -55,7 +88,7 @@ func openNotes(in folder: URL, _ container: CKContainer) throws -> SyncedStore {
   #expect(laptop.items(Note.self).map(\.text) == ["Bread, milk"])
 
   note.text = "Bread, tea"
-  note.modified = Date()
+  note.modified = Note.now
   try laptop.save(note)
   try await laptop.sync()
   try await phone.sync()
@@ -102,6 +135,13 @@ struct DocumentedStoreTests {
     #expect(notes.status.unsentCount + desk.status.unsentCount == 0)
     try await notes.shutDown()
     try await desk.shutDown()
+  }
+
+  /// A file of version 1 has no `isPinned`.
+  @Test func aPropertyIsAdded() throws {
+    let first = Data(#"{"id":"6F9619FF-8B86-D011-B42D-00CF4FC964FF","text":"Bread"}"#.utf8)
+    let reminder = try JSONDecoder().decode(Reminder.self, from: first)
+    #expect(reminder.text == "Bread" && !reminder.isPinned)
   }
 
   @Test func aSavedNoteIsListed() async throws {
