@@ -42,12 +42,13 @@ extension CKRecord {
 }
 
 extension CKShare {
-  /// Reads an archive of a share; `nil` if it is damaged.
+  /// Reads an archive of a share; `nil` if it is damaged or of another record.
   static func unarchived(_ archive: Data) -> CKShare? {
-    guard let decoder = CKRecord.decoder(archive) else { return nil }
+    guard let record = CKRecord(archive: archive), let decoder = CKRecord.decoder(archive) else {
+      return nil
+    }
     defer { decoder.finishDecoding() }
-    decoder.decodingFailurePolicy = .setErrorAndReturn
     let share = CKShare(coder: decoder)
-    return decoder.error == nil ? share : nil
+    return share.recordID == record.recordID ? share : nil
   }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SyncedStore
 
-@Suite("SyncedStore: what its sequences tell", .timeLimit(.minutes(1)))
+@Suite("SyncedStore: what its sequences tell", .timeLimit(.minutes(10)))
 struct StreamTests {
   let server = LoopbackServer()
 

@@ -78,9 +78,8 @@ public final class CKShare: CKRecord, @unchecked Sendable {
       super.init(state: state)
       return
     }
-    if coder.decodingFailurePolicy == .setErrorAndReturn {
-      coder.failWithError(CocoaError(.coderReadCorrupt))
-    }
+    AppleArchive.fail(
+      coder, CKError(.invalidArguments, "The archive is damaged, or not one of a share."))
     var record = Record(
       id: RecordID(name: CKRecordNameZoneWideShare, zone: .default), type: ShareDetails.recordType)
     record.sharing = ShareDetails(root: nil)
