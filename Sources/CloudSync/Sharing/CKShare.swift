@@ -71,20 +71,26 @@ public final class CKShare: CKRecord, @unchecked Sendable {
 
   /// Decodes a share.
   ///
-  /// As in CloudKit it is not failable. If the archive is damaged, or of another record, the coder
-  /// gets the error, and the share is one of the default zone that no server has.
+  /// As in CloudKit it is not failable. If the archive is damaged, or of another record, the share
+  /// is one of the default zone without participants, which no server has; on Apple's platforms the
+  /// coder gets the error.
   public required init(coder: NSCoder) {
     if let state = CKRecord.decodeState(with: coder), state.record.sharing != nil {
       super.init(state: state)
       return
     }
-    AppleArchive.fail(
-      coder, CKError(.invalidArguments, "The archive is damaged, or not one of a share."))
+    #if canImport(ObjectiveC)
+      coder.failWithError(
+        CKError(.invalidArguments, "The archive is damaged, or not one of a share."))
+    #endif
     var record = Record(
       id: RecordID(name: CKRecordNameZoneWideShare, zone: .default), type: ShareDetails.recordType)
     record.sharing = ShareDetails(root: nil)
     super.init(state: CKRecord.State(record: record))
   }
+
+  /// Whether the share was decoded from an archive that can be read; every share has an owner.
+  var isReadable: Bool { state.withLock { $0.record.sharing?.participants.isEmpty == false } }
 
   /// The permission of everyone who knows the URL; `none` by default.
   ///

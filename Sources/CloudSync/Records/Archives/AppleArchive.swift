@@ -56,14 +56,6 @@ enum AppleArchive {
       unarchiver.decodingFailurePolicy = .setErrorAndReturn
     #endif
   }
-
-  /// Gives a coder an error; on Linux only if that does not stop the process.
-  static func fail(_ coder: NSCoder, _ error: any Error) {
-    #if !canImport(ObjectiveC)
-      guard coder.decodingFailurePolicy == .setErrorAndReturn else { return }
-    #endif
-    coder.failWithError(error)
-  }
 }
 
 extension NSCoder {

@@ -57,7 +57,8 @@
       of type: Object.Type, forKey key: String
     ) -> Object? {
       AppleArchive.tolerateDamage(self)
-      return appleObject(type, forKey: key)
+      let object = appleObject(type, forKey: key)
+      return (object as? CKShare)?.isReadable == false ? nil : object
     }
 
     private static func root<Root>(
@@ -72,7 +73,9 @@
       let root =
         AppleArchive.knowsClassNames ? unarchiver.decodeObject(of: classes, forKey: key) : nil
       if let error = unarchiver.error { throw error }
-      guard let root = root as? Root else { throw CocoaError(.coderReadCorrupt) }
+      guard let root = root as? Root, (root as? CKShare)?.isReadable != false else {
+        throw CocoaError(.coderReadCorrupt)
+      }
       return root
     }
   }
