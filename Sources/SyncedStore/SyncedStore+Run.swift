@@ -177,7 +177,7 @@ extension SyncedStore {
   public func setEnabled(_ isEnabled: Bool) throws {
     func choose(_ choice: Bool?) throws {
       try state.withLock { state in
-        try state.change { $0.table.settings.isEnabled = choice }
+        _ = try state.change { $0.table.settings.isEnabled = choice }
       }
     }
     let before = self.isEnabled

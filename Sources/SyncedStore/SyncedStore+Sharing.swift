@@ -104,7 +104,7 @@ extension SyncedStore {
 
   private func keep(_ share: CKShare?, of zone: CKRecordZone.ID) throws {
     try state.withLock { state in
-      try state.change { change in
+      _ = try state.change { change in
         change.table.updateZone(zone) {
           $0.share = share?.allFields
           guard share != nil else { return }

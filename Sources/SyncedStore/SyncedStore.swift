@@ -242,9 +242,10 @@ public final class SyncedStore: Sendable {
     _ body: (inout SyncedTransaction) throws -> Result
   ) throws -> Result {
     try state.withLock { state in
-      let result = try state.change(body)
+      let (result, hasChanged) = try state.change(body)
       state.act()
-      state.tellStatus()
+      // An observer may make a change that is often made already, which must not call it again.
+      if hasChanged { state.tellStatus() }
       // The change is stored; a file that can't be written anew now is another time.
       if state.journal.isMostlyObsolete { try? state.rewrite() }
       return result
@@ -300,9 +301,11 @@ extension SyncedStore.State {
   }
 
   /// Makes local changes, and stores them.
+  ///
+  /// - Returns: the result of `body`, and whether it changed anything.
   mutating func change<Result>(
     _ body: (inout SyncedTransaction) throws -> Result
-  ) throws -> Result {
+  ) throws -> (Result, hasChanged: Bool) {
     // The table is moved, not copied, so that a change costs nothing for other items.
     var transaction = SyncedTransaction(table: table)
     table = ItemTable(
@@ -315,7 +318,7 @@ extension SyncedStore.State {
       let changes = transaction.table.changesToCommit()
       if !changes.isEmpty { try journal.append(changes) }
       transaction.table.commit()
-      return result
+      return (result, !changes.isEmpty)
     } catch {
       transaction.table.rollBack()
       throw error

@@ -73,6 +73,22 @@ struct StreamTests {
     #expect(await buffered(updates)?.isRunning == false)
   }
 
+  @Test("A change that changes nothing is not told: an observer may make it each time")
+  func changeWithoutEffectIsNotTold() async throws {
+    let phone = try NoteDevice(server, "phone")
+    let note = Note("a", "text", modified: 1)
+    try phone.store.save(note)
+    let updates = phone.store.statusUpdates
+    try phone.store.save(note)
+    try phone.store.delete(Note("unknown", ""))
+    try phone.store.change { $0[property: "absent"] = nil }
+    #expect(await buffered(updates) == nil)
+    let later = phone.store.statusUpdates
+    try phone.store.change { $0[property: "present"] = "value" }
+    #expect(await buffered(later) != nil)
+    try await phone.store.shutDown()
+  }
+
   @Test("The sequences end with the store")
   func sequencesEndWithTheStore() async throws {
     var phone: NoteDevice? = try NoteDevice(server, "phone")

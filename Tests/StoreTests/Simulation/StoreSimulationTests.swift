@@ -1,4 +1,5 @@
 import Foundation
+import SimulationSupport
 import StoreSimulation
 import Testing
 
@@ -21,6 +22,24 @@ struct StoreSimulationTests {
 
   /// The leaderboards' requests may come in another order, so their course is not compared.
   static let repeating = StoreKind.all.map(\.name).filter { $0 != "leaderboards" }
+
+  @Test("A world that waits for what never comes, or runs on and on, is told from one that ends")
+  func worldsWithoutEndAreTold() throws {
+    #expect(try SeededExecutor(seed: 0).run { await Task.yield() } == .done)
+    #expect(
+      try SeededExecutor(seed: 0).run {
+        let (updates, continuation) = AsyncStream<Void>.makeStream()
+        continuation.yield()
+        // An observer whose answer calls it again.
+        for await _ in updates { continuation.yield() }
+      } == .livelock)
+    #expect(
+      try SeededExecutor(seed: 0).run {
+        let (silence, continuation) = AsyncStream<Void>.makeStream()
+        for await _ in silence {}
+        continuation.finish()
+      } == .standstill)
+  }
 
   /// Proves I24.
   @Test("A seed runs the same way every time", arguments: repeating)

@@ -24,6 +24,20 @@ package final class SeededExecutor: TaskExecutor {
   /// The clock of all tasks on this executor.
   package let clock: VirtualClock
 
+  /// How `run` came to its end.
+  package enum End: Sendable {
+    /// Everything was done.
+    case done
+    /// The main task waits for what never comes.
+    case standstill
+    /// Tasks ran on and on while the clock stood still.
+    case livelock
+  }
+
+  /// The number of jobs without progress that are taken for a livelock; a hundred times what any
+  /// world needs.
+  private static let mostJobsAtOnce = 200_000
+
   /// The longest time that the clock advances while the main task waits.
   private static let longestWait = Duration.seconds(2 * 86_400)
 
@@ -71,9 +85,8 @@ package final class SeededExecutor: TaskExecutor {
 
   /// Runs `body` with everything it starts, until no job is left.
   ///
-  /// - Returns: whether `body` came to its end; if not, it waits for what never comes.
   /// - Throws: ``ExecutorError``.
-  package func run(_ body: @escaping @Sendable () async -> Void) throws(ExecutorError) -> Bool {
+  package func run(_ body: @escaping @Sendable () async -> Void) throws(ExecutorError) -> End {
     try GlobalExecutorHook.with(self) {
       Task.detached { [self] in
         await body()
@@ -81,7 +94,10 @@ package final class SeededExecutor: TaskExecutor {
       }
       work()
     }
-    return state.withLock { $0.isDone }
+    return state.withLock { state in
+      guard state.jobs.isEmpty else { return .livelock }
+      return state.isDone ? .done : .standstill
+    }
   }
 
   /// Returns when no other job can run; time stands still meanwhile.
@@ -118,11 +134,15 @@ package final class SeededExecutor: TaskExecutor {
 
   private func work() {
     var waitsSince = clock.now
+    var jobsAtOnce = 0
     while true {
       switch state.withLock({ $0.nextTurn() }) {
-      case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
+      case .job(let job):
+        job.runSynchronously(on: asUnownedTaskExecutor())
+        jobsAtOnce += 1
+        guard jobsAtOnce < Self.mostJobsAtOnce else { return }
       case .resume(let continuation):
-        waitsSince = clock.now
+        (waitsSince, jobsAtOnce) = (clock.now, 0)
         continuation.resume()
       case .rest:
         // Everybody waits: for the time, or for nothing.
@@ -130,6 +150,7 @@ package final class SeededExecutor: TaskExecutor {
           waitsSince.duration(to: next) <= Self.longestWait
         else { return }
         clock.move(to: next)
+        jobsAtOnce = 0
       }
     }
   }

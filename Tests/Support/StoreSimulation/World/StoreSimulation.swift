@@ -47,13 +47,17 @@ package enum StoreSimulation {
       replay: "cloudsync-verify stores --store \(kind.name) --seed \(seed)"
         + (isShort ? " --short" : "") + (bug.map { " --bug \($0.rawValue)" } ?? ""),
       print: print)
-    let isDone = try executor.run {
+    let end = try executor.run {
       let world = StoreWorld(
         kind, seed: seed, isShort: isShort, bug: bug, executor: executor, home: home,
         journal: journal)
       await world.run()
     }
-    if !isDone { journal.fail("it stands still: somebody waits for what never comes") }
+    switch end {
+    case .done: break
+    case .standstill: journal.fail("it stands still: somebody waits for what never comes")
+    case .livelock: journal.fail("tasks run on and on while the clock stands still")
+    }
     if executor.clock.sleeperCount > 0 { journal.fail("a timer runs on after the end") }
     var report = journal.report
     report.jobs = executor.jobCount
