@@ -21,7 +21,9 @@ public final class Broadcast<Element: Sendable>: Sendable {
     listeners.withLock { listeners in
       guard !listeners.isEmpty else { return }
       let element = element()
-      listeners.yield(element)
+      listeners.removeAll { listener in
+        if case .terminated = listener.yield(element) { true } else { false }
+      }
     }
   }
 
@@ -35,16 +37,6 @@ public final class Broadcast<Element: Sendable>: Sendable {
     AsyncStream(bufferingPolicy: policy) { listener in
       if let first { listener.yield(first) }
       listeners.withLock { $0.append(listener) }
-    }
-  }
-}
-
-extension Array {
-  /// Yields a value to all sequences, and removes those that have ended.
-  fileprivate mutating func yield<Value: Sendable>(_ value: Value)
-  where Element == AsyncStream<Value>.Continuation {
-    removeAll { continuation in
-      if case .terminated = continuation.yield(value) { true } else { false }
     }
   }
 }

@@ -114,6 +114,7 @@ extension CKContainer {
       switch try await accountStatus() {
       case .noAccount: return nil
       case .restricted: throw CKError(.managedAccountRestricted)
+      // The server was reached, so this is no failure of the network.
       default: throw CKError(.accountTemporarilyUnavailable)
       }
     }

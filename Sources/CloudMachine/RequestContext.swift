@@ -28,7 +28,7 @@ struct RequestContext {
   /// The live zone called `zone`, in the spelling of rows.
   func zone(_ zone: ZoneID) throws -> ZoneRow {
     switch database.scope {
-    case .shared: throw Refusal.ownZone
+    case .shared: throw zone.owner == ZoneID.currentOwner ? Refusal.ownZone : .missingZone
     case .public where zone.name != ZoneID.defaultName:
       throw Refusal(.badDatabase, "the public database has only the default zone")
     case .public, .private: break

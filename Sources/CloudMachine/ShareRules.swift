@@ -56,17 +56,17 @@ struct ShareRules {
     if identity.user == owner.user { return nil }
     var asked = asked
     if asked.id.isEmpty {
-      let entry = stored?.participants.first { $0.identity.isSame(identity) }
+      let known = stored?.participants.first { $0.identity.isSame(identity) }
       asked.id =
-        try entry?.id
+        try known?.id
         ?? ShareAddress.participantID(
           of: identity, in: settled.url ?? "", context.storage)
     }
-    let known = settled.participants + (stored?.participants ?? []).filter { $0.id != asked.id }
-    if let user = identity.user, known.contains(where: { $0.identity.user == user }),
-      let open = stored?.participants.first(where: { $0.id == asked.id }), open.identity.user == nil
+    if let user = identity.user, let stored,
+      stored.participants.contains(where: { $0.id == asked.id && $0.identity.user == nil }),
+      (settled.participants + stored.participants).contains(where: { $0.identity.user == user })
     {
-      // Invitations to several addresses that turned out to be of one account become one.
+      // Open invitations to several addresses of one account become one. Rule: CS-248.
       return nil
     }
     if settled.participants.contains(where: { $0.id == asked.id || $0.identity.isSame(identity) }) {

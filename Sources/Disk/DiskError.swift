@@ -20,7 +20,7 @@ package struct DiskError: Error, Hashable, Sendable, CustomStringConvertible {
   package static let notFound = DiskError(number: ENOENT)
   /// The disk failed.
   package static let failed = DiskError(number: EIO)
-  /// The process may not do it.
+  /// The process has no permission.
   package static let denied = DiskError(number: EACCES)
   /// The disk is full.
   package static let full = DiskError(number: ENOSPC)
@@ -31,7 +31,7 @@ package struct DiskError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The arguments are invalid.
   package static let invalid = DiskError(number: EINVAL)
 
-  /// Whether the process may not do it, or the volume is read-only.
+  /// Whether the process has no permission, or the volume is read-only.
   package var isOfPermission: Bool { [EACCES, EPERM, EROFS].contains(number) }
 
   /// The system's description of the error.

@@ -111,7 +111,7 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
     } else {
       let line = lines.last.map { data[$0.startIndex...$0.endIndex] } ?? Data()
       do throws(FileError) { try cut(rewriting: line, of: data.count) } catch {
-        // Without a rest to remove, a file that may not be written can be read.
+        // A file that may not be written can be read if nothing has to be removed from it.
         guard size == data.count, isReadOnly else { throw error }
         uncertainLine = line
       }
@@ -139,8 +139,11 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
   /// The index of the next line feed.
   private static func endOfLine(in data: Data, from start: Data.Index) -> Data.Index? {
     data.withUnsafeBytes { bytes in
-      bytes[(start - data.startIndex)...].firstIndex(of: UInt8(ascii: "\n"))
-        .map { data.startIndex + $0 }
+      let rest = UnsafeRawBufferPointer(rebasing: bytes[(start - data.startIndex)...])
+      guard let first = rest.baseAddress, let end = memchr(first, 0x0A, rest.count) else {
+        return nil
+      }
+      return start + (UnsafeRawPointer(end) - first)
     }
   }
 
@@ -288,7 +291,7 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
     let parts = bodies.flatMap { (try? $0.get()) ?? [] }
     let decoded = Mutex([Result<[Change], FileError>?](repeating: nil, count: parts.count))
     DispatchQueue.concurrentPerform(iterations: parts.count) { index in
-      let decoder = JSONDecoder.ofValues()
+      let decoder = JSONDecoder.canonical()
       decoder.userInfo = userInfo
       let changes = Result { () throws(FileError) in try self.changes(parts[index], decoder) }
       decoded.withLock { $0[index] = changes }
@@ -310,6 +313,7 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
 
   /// A JSON array as several ones of the same elements.
   private static func parts(of array: Data) -> [Data] {
+    guard array.count > partSize else { return [array] }
     var commas: [Data.Index] = []
     array.withUnsafeBytes { bytes in
       var (depth, last) = (0, 0)
@@ -364,7 +368,7 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
 
   private func line(_ changes: [Change]) throws(FileError) -> [UInt8] {
     do {
-      let body = try JSONEncoder.ofValues().encode(changes)
+      let body = try JSONEncoder.canonical().encode(changes)
       return Array(AtomicFile.checksum(body).utf8) + [UInt8(ascii: " ")] + body + [
         UInt8(ascii: "\n")
       ]
@@ -397,7 +401,7 @@ package struct UnusableContent: Error {
 
 extension JSONEncoder {
   /// An encoder whose result is the same for equal values, and that takes any number.
-  package static func ofValues() -> JSONEncoder {
+  package static func canonical() -> JSONEncoder {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     encoder.nonConformingFloatEncodingStrategy = .convertToString(
@@ -408,7 +412,7 @@ extension JSONEncoder {
 
 extension JSONDecoder {
   /// A decoder of what the encoder of values makes.
-  package static func ofValues() -> JSONDecoder {
+  package static func canonical() -> JSONDecoder {
     let decoder = JSONDecoder()
     decoder.nonConformingFloatDecodingStrategy = .convertFromString(
       positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")

@@ -66,7 +66,7 @@ struct Fetch: Sendable {
   }
 
   var context: FetchContext
-  /// The options of the next requests, as the app chose them last; those of the context before.
+  /// The app's last answer to the question for options; `nil` before the first one.
   var chosenOptions: FetchOptions?
   var waiters: [Waiter]
   var step: Step = .announcing
@@ -90,6 +90,7 @@ struct Fetch: Sendable {
   /// The number of record changes delivered to the app.
   var recordCount = 0
 
+  /// The options of the next request.
   var options: FetchOptions { chosenOptions ?? context.options }
 
   /// The requests that have no reply.

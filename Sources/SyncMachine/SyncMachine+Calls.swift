@@ -93,8 +93,9 @@ extension SyncMachine {
     if isHoldingAccountChange || stage == .checkingAccount { endCancellations() }
   }
 
-  /// Reports that `waiter` does not wait any more; a queued operation ends with the
-  /// last of its calls.
+  /// Reports that `waiter` does not wait any more.
+  ///
+  /// A queued operation ends when none of its calls waits.
   package mutating func withdraw(_ waiter: Waiter) {
     guard let index = calls.queued.firstIndex(where: { $0.waiters.contains(waiter) }) else {
       return

@@ -170,11 +170,11 @@ private struct PropertyMerge<Item: SyncedItem> {
       merged[name] = isMine ? mine[name] : theirs[name]
     }
     guard let data = try? JSONSerialization.data(withJSONObject: merged) else { return nil }
-    return try? JSONDecoder.ofValues().decode(Item.self, from: data)
+    return try? JSONDecoder.canonical().decode(Item.self, from: data)
   }
 }
 
 extension SyncedItem {
   /// The item's JSON, the same for equal items.
-  fileprivate var json: Data { (try? JSONEncoder.ofValues().encode(self)) ?? Data() }
+  fileprivate var json: Data { (try? JSONEncoder.canonical().encode(self)) ?? Data() }
 }

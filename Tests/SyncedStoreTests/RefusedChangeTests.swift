@@ -31,12 +31,18 @@ struct RefusedChangeTests {
     #expect(store.status.activity.problems.contains { $0.code == .permissionFailure })
   }
 
-  @Test("A refused edit, deletion and new item can be given up for the server's version")
-  func refusedChangesAreGivenUp() async throws {
+  /// An owner's device, and a guest's store with an edit that the server has refused.
+  private func refusedEdit() async throws -> (NoteDevice, SyncedStore) {
     let phone = try NoteDevice(server, "phone")
     let guest = try await guest(of: phone)
     try guest.save(Note("a", "guest", modified: 3))
     await refusedSync(guest)
+    return (phone, guest)
+  }
+
+  @Test("A refused edit, deletion and new item can be given up for the server's version")
+  func refusedChangesAreGivenUp() async throws {
+    let (phone, guest) = try await refusedEdit()
     try phone.write("a", "owner 2", 2)
     try await phone.store.sync()
     await refusedSync(guest)
@@ -64,10 +70,7 @@ struct RefusedChangeTests {
 
   @Test("A save of the server's version settles a refused change")
   func serversVersionSettles() async throws {
-    let phone = try NoteDevice(server, "phone")
-    let guest = try await guest(of: phone)
-    try guest.save(Note("a", "guest", modified: 3))
-    await refusedSync(guest)
+    let (phone, guest) = try await refusedEdit()
     try guest.save(Note("a", "owner 1", modified: 1))
     #expect(guest.status.unsentCount == 0)
     try await guest.sync()

@@ -1,6 +1,7 @@
 import CloudProtocol
 import Foundation
 import Records
+import SyncMachine
 import Synchronization
 import WebServices
 
@@ -50,7 +51,8 @@ extension AssetTransport {
         uploaded.withLock { $0[upload.save, default: [:]][target] = file }
         return nil
       } catch {
-        guard error.concernsFile else { return error }
+        // An error after which the same request can succeed is one of the whole request.
+        guard error.code.disposition == .surface else { return error }
         failures.withLock { $0[upload.save] = $0[upload.save] ?? error }
         return nil
       }
@@ -183,20 +185,5 @@ extension Asset {
   fileprivate var fileURL: URL? {
     guard let location, let url = URL(string: location), url.isFileURL else { return nil }
     return url
-  }
-}
-
-extension CloudError {
-  /// Whether the error concerns a single file, and not the account, the network or the server.
-  ///
-  /// Errors of the whole request are those after which the same request can succeed.
-  fileprivate var concernsFile: Bool {
-    switch code {
-    case .networkUnavailable, .networkFailure, .serviceUnavailable, .requestRateLimited,
-      .notAuthenticated, .accountTemporarilyUnavailable, .managedAccountRestricted, .zoneBusy,
-      .operationCancelled, .serverResponseLost:
-      false
-    default: true
-    }
   }
 }

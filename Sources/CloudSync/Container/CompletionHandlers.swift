@@ -33,12 +33,12 @@ private final class WorkExecutor: TaskExecutor {
 
   /// Serial queues: Dispatch gives each a thread, however many threads are blocked.
   private let queues = (0..<32).map { DispatchQueue(label: "CloudSync.work.\($0)") }
-  private let jobCount = Atomic(0)
+  private let jobCount = Atomic<UInt>(0)
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     let number = jobCount.wrappingAdd(1, ordering: .relaxed).newValue
-    queues[number & (queues.count - 1)].async {
+    queues[Int(number % UInt(queues.count))].async {
       job.runSynchronously(on: self.asUnownedTaskExecutor())
     }
   }

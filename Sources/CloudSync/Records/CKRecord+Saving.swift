@@ -99,3 +99,24 @@ extension CKRecord {
     }
   }
 }
+
+extension ShareDetails {
+  /// Takes over what differs between `earlier` and `later`.
+  fileprivate mutating func take(changesFrom earlier: ShareDetails, to later: ShareDetails) {
+    if later.publicPermission != earlier.publicPermission {
+      publicPermission = later.publicPermission
+    }
+    participants.removeAll { person in
+      earlier.participants.contains(where: person.isSamePerson)
+        && !later.participants.contains(where: person.isSamePerson)
+    }
+    for person in later.participants where !earlier.participants.contains(person) {
+      if let index = participants.firstIndex(where: person.isSamePerson) {
+        participants[index].role = person.role
+        participants[index].permission = person.permission
+      } else {
+        participants.append(person)
+      }
+    }
+  }
+}

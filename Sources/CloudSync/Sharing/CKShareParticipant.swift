@@ -92,27 +92,6 @@ public final class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, Send
   }
 }
 
-extension ShareDetails {
-  /// Takes over what differs between `earlier` and `later`.
-  mutating func take(changesFrom earlier: ShareDetails, to later: ShareDetails) {
-    if later.publicPermission != earlier.publicPermission {
-      publicPermission = later.publicPermission
-    }
-    participants.removeAll { person in
-      earlier.participants.contains(where: person.isSamePerson)
-        && !later.participants.contains(where: person.isSamePerson)
-    }
-    for person in later.participants where !earlier.participants.contains(person) {
-      if let index = participants.firstIndex(where: person.isSamePerson) {
-        participants[index].role = person.role
-        participants[index].permission = person.permission
-      } else {
-        participants.append(person)
-      }
-    }
-  }
-}
-
 extension ShareParticipant {
   /// Whether both are one person.
   func isSamePerson(as other: ShareParticipant) -> Bool {

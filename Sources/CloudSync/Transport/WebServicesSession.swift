@@ -182,7 +182,7 @@ package final class WebServicesSession: Sendable {
     guard let token, let reason = try refusalOfToken(answer, notation(call)) else { return answer }
     guard signIn != nil, signsInAgain else {
       throw CloudError(
-        .accountTemporarilyUnavailable, "sign in again: \(reason)",
+        .accountTemporarilyUnavailable, "the server refused the tokens of the request: \(reason)",
         retryAfter: WebServicesSession.retryAfter(answer))
     }
     state.withLock { state in
@@ -193,8 +193,8 @@ package final class WebServicesSession: Sendable {
 
   /// The server's reason for refusing the token of a request; `nil` if it did not.
   ///
-  /// Only a device without a token is signed out. What the token was for is still there, so nothing
-  /// may be removed. Rule: CE-174.
+  /// Only a device without a token is signed out. The account of a refused token still exists, so
+  /// nothing may be removed. Rule: CE-174.
   private func refusalOfToken(
     _ answer: HTTPClientResponse, _ notation: Notation
   ) throws(CloudError) -> String? {
@@ -329,8 +329,8 @@ package final class WebServicesSession: Sendable {
 
   /// The error for a response that the service did not write, such as one of a proxy.
   ///
-  /// It tells nothing about the account or the changes, so they are kept and sent again, except
-  /// that a body too long for a proxy is divided. Rule: CE-175.
+  /// It says nothing about the account or the changes, so they are kept and sent again; a body that
+  /// is too long for a proxy is divided. Rule: CE-175.
   private static func failure(of answer: HTTPClientResponse) -> CloudError {
     let status = answer.status
     let code: CloudError.Code =

@@ -40,8 +40,8 @@ struct RunningServer: Sendable {
       requestLog = try options.requestLog.map { try RequestLog($0, isJSON: isJSON) }
       if let requestLog { web.requestLog = { requestLog.note($0) } }
       web.stopRequested = {
-        // Nobody sees an error of a server in the background, and without the archive its data are
-        // lost. The archive of the end replaces this one.
+        // A server in the background can't report an error when it ends, and without the archive
+        // its data are lost. The archive that is written at the end replaces this one.
         if let path = options.exportFile { try RunningServer.export(server, to: path) }
         kill(getpid(), SIGTERM)
       }

@@ -71,7 +71,7 @@ struct AccountStateTests {
   }
 
   /// Proves CE-174.
-  @Test func aTokenThatTheServerRefusesSignsNobodyOutAndDropsNoChange() async throws {
+  @Test func aTokenThatTheServerRefusesSignsNoAccountOutAndDropsNoChange() async throws {
     let world = try WebWorld()
     let app = try world.app("phone")
     app.start()

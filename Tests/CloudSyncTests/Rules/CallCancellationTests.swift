@@ -71,15 +71,21 @@ struct CallCancellationTests {
     #expect(listener.told.count { $0.hasPrefix("didFetch manual") } == 2)
   }
 
-  /// Proves CE-125.
-  @Test("A call that waits for its turn is withdrawn; one that others share goes on for them")
-  func aQueuedCallIsWithdrawn() async throws {
+  /// An engine, and a fetch of it that waits for its answer.
+  private func engineWithHeldFetch() async throws -> (CKSyncEngine, Task<Void, any Error>) {
     let engine = listener.engine(server)
     try await engine.fetchChanges()
     let scope = RequestScope(kind: .fetchDatabaseChanges)
     server.controls.hold(in: scope)
-    let first = Task { try await engine.fetchChanges() }
+    let fetch = Task { try await engine.fetchChanges() }
     await server.controls.waitForHeldRequests(in: scope)
+    return (engine, fetch)
+  }
+
+  /// Proves CE-125.
+  @Test("A call that waits for its turn is withdrawn; one that others share goes on for them")
+  func aQueuedCallIsWithdrawn() async throws {
+    let (engine, first) = try await engineWithHeldFetch()
     let options = CKSyncEngine.FetchChangesOptions(scope: .zoneIDs([NotesApp.zone.zoneID]))
     let alone = Task { try await engine.fetchChanges(options) }
     let shared = [
@@ -100,12 +106,7 @@ struct CallCancellationTests {
   /// Proves CE-125.
   @Test("An operation that waits for its turn is withdrawn when the last of its calls is")
   func operationOfCancelledCallsIsWithdrawn() async throws {
-    let engine = listener.engine(server)
-    try await engine.fetchChanges()
-    let scope = RequestScope(kind: .fetchDatabaseChanges)
-    server.controls.hold(in: scope)
-    let first = Task { try await engine.fetchChanges() }
-    await server.controls.waitForHeldRequests(in: scope)
+    let (engine, first) = try await engineWithHeldFetch()
     let calls = (0..<3).map { _ in Task { try await engine.fetchChanges() } }
     while engine.waiterCount < 4 { await Task.yield() }
     for call in calls { call.cancel() }

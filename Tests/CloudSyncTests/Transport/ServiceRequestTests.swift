@@ -288,7 +288,7 @@ struct ServiceRequestTests {
   // MARK: Signing in by the control interface
 
   /// Proves CE-174.
-  @Test("An account is signed in with the control token; a refusal signs nobody out")
+  @Test("An account is signed in with the control token; a refusal signs no account out")
   func accountIsSignedInWithTheControlToken() async throws {
     let server = try Server { request in
       switch request.index {

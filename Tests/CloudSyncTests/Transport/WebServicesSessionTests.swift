@@ -163,8 +163,8 @@ struct WebServicesSessionTests {
     #expect(await failure(transport, call())?.code == .accountTemporarilyUnavailable)
     let tokens = server.log.received.map { $0.query.split(separator: "=").last ?? "" }
     #expect(tokens == ["first", "good", "expired", "bad"])
-    let nobody = self.transport(server, token: nil)
-    #expect(await failure(nobody, call())?.code == .notAuthenticated, "there was no token")
+    let signedOut = self.transport(server, token: nil)
+    #expect(await failure(signedOut, call())?.code == .notAuthenticated, "there was no token")
     #expect(await server.end())
   }
 
