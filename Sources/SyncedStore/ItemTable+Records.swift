@@ -100,7 +100,7 @@ extension ItemTable {
     let id = record.recordID
     keepUnreadable(record)
     activity.note(
-      id.recordName, nil,
+      .record(id), nil,
       "A record of the type \(record.recordType) is from a newer version of the app. It is kept "
         + "and shown after an update.")
     guard var entry = entries[id], let mine = entry.item else { return }
@@ -131,7 +131,7 @@ extension ItemTable {
       guard let record = entries[id]?.unreadable.flatMap({ CKRecord(archive: $0) }),
         types[record.recordType]?.read(record) != nil
       else { continue }
-      activity.solve(id.recordName)
+      activity.solve(.record(id))
       take(record)
     }
   }
@@ -295,7 +295,7 @@ extension ItemTable {
   }
 
   private mutating func refuse(_ id: CKRecord.ID, _ error: CKError) {
-    activity.note(id.recordName, error.code, message(error))
+    activity.note(.record(id), error.code, message(error))
     // After other errors the server may have this version.
     let refusals: [CKError.Code] = [
       .permissionFailure, .quotaExceeded, .limitExceeded, .invalidArguments,

@@ -67,7 +67,7 @@ extension ItemTable {
       // Saves failed meanwhile, and the engine does not repeat them.
       effects.touched += due.filter { $0.zoneID == zone }
     }
-    activity.solve(zone.zoneName)
+    activity.solve(.zone(zone))
     guard !self.zone(zone).exists else { return }
     updateZone(zone) {
       $0.exists = true
@@ -84,7 +84,7 @@ extension ItemTable {
   /// A zone was not saved.
   mutating func takeFailedZone(_ zone: CKRecordZone.ID, _ error: CKError) {
     guard !error.code.isRetried else { return }
-    activity.note(zone.zoneName, error.code, message(error))
+    activity.note(.zone(zone), error.code, message(error))
   }
 
   /// Saves of some records found that their zone does not exist.
@@ -171,7 +171,7 @@ extension ItemTable {
     let lost = unsent.count { $0.zoneID == zone && entries[$0]?.change?.isDeletion == false }
     guard lost > 0 else { return }
     activity.note(
-      zone.zoneName, .zoneNotFound,
+      .zone(zone), .zoneNotFound,
       "\(lost) unsent \(lost == 1 ? "change was" : "changes were") lost: the zone "
         + "\(zone.zoneName) is not shared with this account any more.")
   }

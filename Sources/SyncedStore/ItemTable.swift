@@ -283,7 +283,7 @@ struct ItemTable: Sendable {
   /// Forgets that the server refused an item's change.
   mutating func forgetFailure(_ id: CKRecord.ID) {
     attempts[id] = nil
-    activity.solve(id.recordName)
+    activity.solve(.record(id))
   }
 
   // MARK: Sending

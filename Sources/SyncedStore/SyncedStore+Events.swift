@@ -192,7 +192,7 @@ extension SyncedStore {
       try stateFile.write(data)
     }
     state.run?.engineState = EngineState(saved: data)
-    state.table.activity.solve(stateFile.url.lastPathComponent)
+    state.table.activity.solve(.file(stateFile.url.lastPathComponent))
   }
 
   private func storeOrNote(_ state: inout State) {
@@ -203,7 +203,7 @@ extension SyncedStore {
     do {
       try body(&state)
     } catch {
-      state.table.activity.note(stateFile.url.lastPathComponent, nil, "\(error)")
+      state.table.activity.note(.file(stateFile.url.lastPathComponent), nil, "\(error)")
     }
   }
 

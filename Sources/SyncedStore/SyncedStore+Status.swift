@@ -28,6 +28,22 @@ extension SyncedStore {
     /// A change that can't be sent for now, a record that can't be read, or a file that can't be
     /// written.
     public struct Problem: Hashable, Sendable {
+      /// What has the problem: records of several zones, zones and files may have the same name.
+      enum Subject: Hashable, Sendable {
+        case record(CKRecord.ID)
+        case zone(CKRecordZone.ID)
+        case file(String)
+
+        var name: String {
+          switch self {
+          case .record(let id): id.recordName
+          case .zone(let id): id.zoneName
+          case .file(let name): name
+          }
+        }
+      }
+
+      let subject: Subject
       /// The name of the record, the zone or the file.
       public var name: String
       /// The code of the CloudKit error; `nil` for a problem of this device.
@@ -61,14 +77,15 @@ extension SyncedStore {
       if conflicts.count > 1_000 { conflicts.removeFirst(conflicts.count - 1_000) }
     }
 
-    mutating func note(_ name: String, _ code: CKError.Code?, _ message: String) {
-      solve(name)
-      problems.append(Problem(name: name, code: code, message: message))
+    mutating func note(_ subject: Problem.Subject, _ code: CKError.Code?, _ message: String) {
+      solve(subject)
+      problems.append(
+        Problem(subject: subject, name: subject.name, code: code, message: message))
       if problems.count > 1_000 { problems.removeFirst(problems.count - 1_000) }
     }
 
-    mutating func solve(_ name: String) {
-      if !problems.isEmpty { problems.removeAll { $0.name == name } }
+    mutating func solve(_ subject: Problem.Subject) {
+      if !problems.isEmpty { problems.removeAll { $0.subject == subject } }
     }
 
     mutating func solveAll() {

@@ -259,7 +259,7 @@ extension SyncedStore.State {
     guard journal.hasOthersLines else { return table.activity }
     var activity = table.activity
     activity.note(
-      journal.url.lastPathComponent, nil,
+      .file(journal.url.lastPathComponent), nil,
       "Another store has changed the same file. Open one store at a time on a folder; the changes "
         + "of the other one are visible when this one is opened again.")
     return activity

@@ -292,4 +292,34 @@ struct ZonesTests {
     #expect(phone.items(Note.self).map(\.text).sorted().first == "edited")
     for store in [phone, desk] { try await store.shutDown() }
   }
+
+  @Test("A problem of a record stays when a record of its name or of its zone's is saved elsewhere")
+  func problemsOfZonesAreKeptApart() async throws {
+    let phone = try store("phone")
+    try phone.save(Note("z", "text"))
+    try await phone.sync()
+    func refuse(_ name: String, in zone: CKRecordZone.ID) async throws {
+      let scope = RequestScope(kind: .modifyRecords)
+      server.controls.fail(with: .quotaExceeded, in: scope)
+      try phone.save(Note(name, "too large"), in: zone)
+      await #expect(throws: CKError.self) { try await phone.sendChanges() }
+      server.controls.clear()
+    }
+    func problems() -> [String] { phone.status.activity.problems.map(\.name).sorted() }
+    try await refuse("Work", in: NoteDevice.zone)
+    #expect(problems() == ["Work"])
+    // Its zone is saved, whose name is that of the record.
+    try await refuse("a", in: work)
+    #expect(problems() == ["Work", "a"])
+    try phone.save(Note("a", "at home"))
+    #expect(problems() == ["Work", "a"])
+    try await phone.sendChanges()
+    #expect(problems() == ["Work", "a"])
+    #expect(phone.zoneIDs == [NoteDevice.zone, work])
+    try phone.save(Note("a", "smaller"), in: work)
+    #expect(problems() == ["Work"])
+    try await phone.sync()
+    #expect(problems() == [] && phone.unsentRecordIDs == [])
+    try await phone.shutDown()
+  }
 }
