@@ -55,4 +55,24 @@ struct AccountObstacleTests {
     story.answer(.success(.currentUser(Story.user)))
     #expect(story.told() == [] && story.machine.stage == .idle)
   }
+
+  @Test func theBackoffOfAccountChecksBeginsAgainAfterASuccess() {
+    var story = Story.signedIn(automatically: true)
+    story.machine.accountSignalled(now: story.now)
+    story.run()
+    for _ in 0..<8 {
+      #expect(story.request?.request == .fetchCurrentUser)
+      story.answer(.failure(CloudError(.accountTemporarilyUnavailable, "")))
+      story.now = story.now + .seconds(301)
+      story.run()
+    }
+    story.answer(.success(.currentUser(Story.user)))
+    story.machine.accountSignalled(now: story.now)
+    story.run()
+    story.answer(.failure(CloudError(.accountTemporarilyUnavailable, "")))
+    #expect(story.request == nil)
+    story.now = story.now + .seconds(1)
+    story.run()
+    #expect(story.request?.request == .fetchCurrentUser)
+  }
 }

@@ -78,6 +78,78 @@ struct ScheduleStoryTests {
     #expect(story.request != nil)
   }
 
+  @Test("After a possible change of the account the old account's wait does not apply")
+  func accountSignalEndsTheServersWait() {
+    var story = Story.signedIn(automatically: true)
+    story.answer(.failure(CloudError(.requestRateLimited, "", retryAfter: 3_600)))
+    story.now = story.now + .seconds(1)
+    story.run()
+    #expect(story.request == nil)
+    story.machine.accountSignalled(now: story.now)
+    story.run()
+    #expect(story.request?.request == .fetchCurrentUser)
+  }
+
+  @Test("The back-off of fetches begins again after a success")
+  func fetchBackoffBeginsAgain() {
+    var story = Story.signedIn(automatically: true)
+    for _ in 0..<8 {
+      story.answer(.failure(CloudError(.serviceUnavailable, "")))
+      story.now = story.now + .seconds(301)
+      story.run()
+      #expect(story.told().last == "> fetchDatabaseChanges")
+    }
+    story.answer(FetchStoryTests.database([]))
+    story.machine.serverChanged(now: story.now)
+    story.run()
+    story.answer(.failure(CloudError(.serviceUnavailable, "")))
+    #expect(story.request == nil)
+    story.now = story.now + .seconds(1)
+    story.run()
+    #expect(story.told().last == "> fetchDatabaseChanges")
+  }
+
+  @Test("The back-off of one account does not apply to the next", arguments: [false, true])
+  func nextAccountHasNoBackoff(isOfSends: Bool) {
+    var story = isOfSends ? refused(.zoneBusy, times: 8) : Story.signedIn(automatically: true)
+    if !isOfSends {
+      for _ in 0..<8 {
+        story.answer(.failure(CloudError(.zoneBusy, "")))
+        story.now = story.now + .seconds(301)
+        story.run()
+      }
+    }
+    story.machine.accountSignalled(now: story.now)
+    story.run()
+    story.answer(.success(.currentUser(UserID("_b"))))
+    #expect(story.told().contains("accountChange switchAccounts"))
+    let busy = Result<CloudReply, CloudError>.failure(CloudError(.zoneBusy, ""))
+    answerFirstFetch(&story, isOfSends ? FetchStoryTests.database([]) : busy)
+    if isOfSends {
+      story.save("b")
+      story.now = story.now + .seconds(1)
+      story.run()
+      #expect(story.told().last == "> modifyRecords")
+      story.answer(busy)
+    }
+    #expect(story.request == nil)
+    story.now = story.now + .seconds(1)
+    story.run()
+    #expect(story.request != nil)
+  }
+
+  /// Answers the requests of an account's first fetch: that for the changes with `answer`.
+  private func answerFirstFetch(_ story: inout Story, _ answer: Result<CloudReply, CloudError>) {
+    let subscription = Subscription(
+      id: SyncMachine.ownSubscription, kind: .database(recordType: nil))
+    if case .fetchSubscriptions? = story.request?.request {
+      story.answer(
+        .success(.subscriptions([ItemResult(id: subscription.id, .success(subscription))])))
+    }
+    #expect(story.told().last == "> fetchDatabaseChanges")
+    story.answer(answer)
+  }
+
   /// A story in which the server answers fetches, and each send with `code`.
   private func refused(_ code: CloudError.Code, times: Int) -> Story {
     var story = Story.signedIn(automatically: true)

@@ -251,4 +251,27 @@ struct SendStoryTests {
     story.answerRecords()
     #expect(story.told().filter { $0 == "willSendChanges" }.count == 2)
   }
+
+  @Test("Zone changes that are too many for one request are sent in smaller ones")
+  func tooManyZoneChangesAreSentInSmallerRequests() {
+    var story = Story.signedIn()
+    let zones = ["A", "B", "C"].map { ZoneID(name: $0) }
+    story.machine.add(zones.map { PendingChange(.save, $0) }, now: story.now)
+    story.send()
+    var sizes: [Int] = []
+    for _ in 0..<10 {
+      guard case .modifyZones(let asked)? = story.request?.request else { break }
+      sizes.append(asked.save.count)
+      if asked.save.count > 1 {
+        story.answer(.failure(CloudError(.limitExceeded, "")))
+      } else {
+        let saved = asked.save.map {
+          ItemResult<ZoneID, Zone>(id: $0, .success(Zone(id: $0)))
+        }
+        story.answer(.success(.zonesModified(saved: saved, deleted: [])))
+      }
+    }
+    #expect(sizes == [3, 1, 1, 1])
+    #expect(story.told().last == "done" && story.machine.state.zones.isEmpty)
+  }
 }

@@ -107,6 +107,30 @@ struct SubscriptionStoryTests {
     #expect(story.told().last == "> fetchSubscriptions")
   }
 
+  @Test("The back-off of the search for the subscription begins again after a success")
+  func theBackoffOfTheSearchBeginsAgain() {
+    var story = expired(isServerReset: false)
+    for _ in 0..<8 {
+      #expect(story.told().last == "> fetchSubscriptions")
+      story.answer(.failure(CloudError(.serviceUnavailable, "")))
+      story.answer(FetchStoryTests.database([]))
+      story.now = story.now + .seconds(301)
+      story.run()
+    }
+    story.answer(Self.found([SyncMachine.ownSubscription]))
+    story.answer(FetchStoryTests.database([]))
+    story.machine.serverChanged(now: story.now)
+    story.run()
+    story.answer(.failure(CloudError(.changeTokenExpired, "")))
+    #expect(story.told().last == "> fetchSubscriptions")
+    story.answer(.failure(CloudError(.serviceUnavailable, "")))
+    story.answer(FetchStoryTests.database([]))
+    #expect(story.request == nil)
+    story.now = story.now + .seconds(1)
+    story.run()
+    #expect(story.told().last == "> fetchSubscriptions")
+  }
+
   /// Proves CE-160.
   @Test("An app that is killed before the answer looks for the subscription after its relaunch")
   func theSearchIsRepeatedAfterARelaunch() throws {

@@ -69,4 +69,17 @@ struct ItemOrderTests {
     }
     #expect(Self.names(&table, in: nil) == (50..<150).map { "\($0)" })
   }
+
+  @Test("After a save, a change back to the saved version leaves nothing to send")
+  func changeBackToTheSavedVersionIsNone() throws {
+    var table = Self.table()
+    let id = table.recordID("a", in: nil)
+    table.save(Note("a", "1"), id)
+    let sent = table.recordToSend(id)
+    table.save(Note("a", "2"), id)
+    table.takeSaved(try #require(sent))
+    #expect(table.unsent == [id])
+    table.save(Note("a", "1"), id)
+    #expect(table[id]?.change == nil && table.unsent == [])
+  }
 }

@@ -17,6 +17,14 @@ struct PolicyDecisionTests {
     return .merged(merged)
   }
 
+  @Test("A merge per property is asked as often as the policy for its contradictions")
+  func propertyMergeIsAskedAsOftenAsItsPolicy() {
+    for mergesAlways in [false, true] {
+      let policy = MergePolicy<Note>(mergesAlways: mergesAlways) { _ in .mine }
+      #expect(MergePolicy.perProperty(otherwise: policy).mergesAlways == mergesAlways)
+    }
+  }
+
   @Test("A merged version is kept against a deletion, and sent")
   func mergedVersionIsKeptAgainstDeletion() async throws {
     let phone = try NoteDevice(server, "phone", merging: Self.marking)

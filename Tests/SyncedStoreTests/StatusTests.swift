@@ -104,4 +104,17 @@ struct StatusTests {
     #expect(phone.store.unsentRecordIDs == [])
     try await phone.store.shutDown()
   }
+
+  @Test("The last 1,000 conflicts and problems are kept")
+  func activityIsBounded() {
+    var activity = SyncedStore.Activity()
+    for number in 1...1_500 {
+      activity.note(
+        SyncedStore.Activity.Conflict(name: "\(number)", type: "Note", resolution: .merged))
+      activity.note(.file("\(number)"), nil, "a problem")
+    }
+    let names = (501...1_500).map { "\($0)" }
+    #expect(activity.conflicts.map(\.name) == names)
+    #expect(activity.problems.map(\.name) == names)
+  }
 }

@@ -166,6 +166,20 @@ struct SyncedStoreTests {
     #expect(phone.texts == [:])
   }
 
+  @Test("The choice to sync is kept when the account signs out")
+  func signOutKeepsTheChoiceToSync() async throws {
+    let phone = try NoteDevice(server, "phone")
+    try phone.store.setEnabled(true)
+    try phone.write("a", "of anna")
+    try await phone.store.sync()
+    phone.link.signOut()
+    await #expect(throws: CKError.self) { try await phone.store.sync() }
+    #expect(phone.texts == [:] && phone.store.isEnabled == true)
+    try await phone.store.shutDown()
+    let again = try NoteDevice(server, "phone", folder: phone.folder, isStarted: false)
+    #expect(again.store.isEnabled == true)
+  }
+
   @Test("A request refused as not authenticated removes no items while the account is there")
   func refusedRequestRemovesNoItems() async throws {
     let phone = try NoteDevice(server, "phone")

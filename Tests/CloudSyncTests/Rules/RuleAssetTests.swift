@@ -124,6 +124,25 @@ struct RuleAssetTests {
     }
   }
 
+  @Test("The first file of a process removes the directories of processes that have ended")
+  func directoriesOfEndedProcessesAreRemoved() throws {
+    let root = FileManager.default.temporaryDirectory
+      .appendingPathComponent("files-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: root) }
+    // No process has this number: it is above the limits of all systems.
+    let (ended, running) = ("2147483646-x", "\(ProcessInfo.processInfo.processIdentifier)-x")
+    for name in [ended, running] {
+      try FileManager.default.createDirectory(
+        at: root.appendingPathComponent(name), withIntermediateDirectories: true,
+        attributes: [.posixPermissions: 0o700])
+    }
+    let staged = try AssetStaging(root: root).stage(
+      AssetContent([0x78]), of: Asset(checksum: "", size: 1))
+    let own = staged.deletingLastPathComponent().lastPathComponent
+    let names = try FileManager.default.contentsOfDirectory(atPath: root.path)
+    #expect(Set(names) == [running, own])
+  }
+
   @Test("Each user of a machine stages files in a directory of its own")
   func usersStageFilesApart() {
     #expect(AssetStaging.root(ofUser: 1) != AssetStaging.root(ofUser: 2))
@@ -179,6 +198,10 @@ struct RuleAssetTests {
       container: "iCloud.files", database: .private, requestID: "fetch",
       request: .fetchRecords(FetchRecords(ids: [id])))
     let reply = try? await AssetTransport(transport, staging: AssetStaging(root: folder)).send(call)
+    let own = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    let files = try FileManager.default.contentsOfDirectory(
+      atPath: folder.appendingPathComponent(own.first ?? "").path)
+    #expect(own.count == 1 && files.count == (isFound ? 1 : 0), "a refused file is removed")
     guard case .records(let results)? = reply,
       case .asset(let asset) = results.first?.value?.fields["image"]?.value
     else {
