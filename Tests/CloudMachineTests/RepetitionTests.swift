@@ -355,4 +355,20 @@ struct RepetitionTests {
     #expect(try ask(200, phone) == "serviceUnavailable 10.0")
     #expect(try ask(200, laptop) == "ok", "without an account, each device counts by itself")
   }
+
+  @Test("A throttle forgets callers whose time is over, when there are many")
+  func throttleForgetsFormerCallers() {
+    let rate = ServerLimits.Throttle(requests: 2, seconds: 10)
+    func ask(_ throttle: inout CloudThrottle, _ device: String, _ second: Double) -> CloudError? {
+      throttle.refusal(
+        of: Caller(user: nil, device: device), now: Timestamp(secondsSinceReferenceDate: second),
+        rate: rate)
+    }
+    var (busy, fresh) = (CloudThrottle(), CloudThrottle())
+    for number in 0..<10_001 { #expect(ask(&busy, "\(number)", 0) == nil) }
+    let differs = busy != fresh
+    #expect(ask(&busy, "x", 1_000) == nil && ask(&fresh, "x", 1_000) == nil)
+    let isForgetful = busy == fresh
+    #expect(differs && isForgetful)
+  }
 }

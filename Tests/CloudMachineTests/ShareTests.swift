@@ -256,6 +256,20 @@ struct ShareTests {
     #expect(try world.accept(as: world.guest) == "! notAuthenticated")
   }
 
+  @Test("Nobody comes to a full share, and whoever is in it stays")
+  func fullShareAcceptsNobodyElse() throws {
+    var limits = CloudLimits()
+    limits.shareParticipants = 1
+    let world = try World(limits: limits)
+    let carol = Caller(
+      user: try world.machine.createAccount("carol", in: world.storage).user, device: "carol's")
+    _ = try world.modify([world.share(of: "r", open: .readWrite), fresh("r")])
+    #expect(try world.accept(as: world.stranger) == "ok")
+    #expect(try world.accept(as: carol) == "tooManyParticipants")
+    #expect(try world.accept(as: world.stranger) == "ok")
+    #expect(try world.details()?.participants.map(\.identity.user) == [world.alice, world.bob])
+  }
+
   /// Proves CS-163, SC-19.
   @Test(
     "Resolving a share shows what is known before joining; changing the result has no effect"

@@ -98,6 +98,27 @@ struct ServerTimeTests {
     }
   }
 
+  @Test("A client that reads slowly and steadily gets its whole answer, however long it takes")
+  func steadyReaderGetsWholeAnswer() async throws {
+    try await ServerHarness.run { harness in
+      let core = harness.server.core
+      let client = try harness.client(receiveBuffer: 4096)
+      await client.send(harness.get("/big"))
+      while await core.count(.answer) == 0 { await Task.yield() }
+      for _ in 0..<8 {
+        let since = await core.answersSince
+        await harness.clock.pass(.seconds(10))
+        // The system keeps many bytes; the server goes on when there is space for more.
+        while await core.answersSince == since, await core.count(.answer) == 1 {
+          try await client.waitForBytes()
+        }
+      }
+      #expect(harness.clock.now.sinceStart >= .seconds(80))
+      #expect(try await client.answer().body == ServerHarness.bigBody)
+      #expect(try await client.ask(harness.get("/a")).text == "GET /a")
+    }
+  }
+
   /// Proves I22, TH-13.
   @Test("A connection beyond the limit gets a 503 at once, and is accepted when another one ends")
   func excessConnectionGets503() async throws {
@@ -111,6 +132,29 @@ struct ServerTimeTests {
       await first.close()
       await harness.reach(connections: 1)
       #expect(try await harness.client().ask(harness.get("/b")).text == "GET /b")
+    }
+  }
+
+  @Test("A client beyond the limit that has sent its request gets the 503 and the end")
+  func excessConnectionWithRequestGets503() async throws {
+    let state = Exhaustion()
+    state.isOn.store(false, ordering: .relaxed)
+    try await ServerHarness.run(HTTPServerOptions { $0.connections = 1 }) { listener in
+      guard state.isOn.load(ordering: .relaxed) else { return HTTPSocket.accept(listener) }
+      state.calls.add(1, ordering: .relaxed)
+      return .exhausted
+    } _: { harness in
+      let first = try harness.client()
+      _ = try await first.ask(harness.get("/a"))
+      state.isOn.store(true, ordering: .relaxed)
+      let second = try harness.client()
+      while state.calls.load(ordering: .relaxed) == 0 { await Task.yield() }
+      await second.send(harness.get("/b"))
+      state.isOn.store(false, ordering: .relaxed)
+      await harness.clock.pass(.seconds(1))
+      #expect(try await second.answer().status == 503)
+      #expect(await second.end() == .closed)
+      #expect(try await first.ask(harness.get("/c")).text == "GET /c")
     }
   }
 
@@ -170,6 +214,11 @@ extension HTTPServerCore {
   /// The number of connections that wait for this.
   fileprivate func count(_ wait: HTTPConnection.Wait) -> Int {
     connections.values.filter { $0.wait == wait }.count
+  }
+
+  /// The times at which connections began to wait until more of their answer is taken.
+  fileprivate var answersSince: [Duration] {
+    connections.values.filter { $0.wait == .answer }.map(\.waitsSince)
   }
 
   /// The most bytes that any connection has read ahead.

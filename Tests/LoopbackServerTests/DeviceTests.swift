@@ -103,6 +103,19 @@ struct DeviceTests {
     world.close()
   }
 
+  @Test("Of too many remote devices those without listeners are removed")
+  func unusedRemoteDevicesAreRemoved() {
+    let server = LoopbackServer()
+    let listening = server.remoteDevice("listening", account: "alice")
+    let observation = listening.observeSignals { _ in }
+    for number in 0..<5_000 { _ = server.remoteDevice("page \(number)", account: "alice") }
+    let names = server.pushDispatcher.devices.map(\.name)
+    #expect(names.count <= PushDispatcher.mostDevices && PushDispatcher.mostDevices == 4_096)
+    #expect(names.contains("listening") && names.contains("page 4999"))
+    observation.stop()
+    server.close()
+  }
+
   @Test("A released listener receives nothing more")
   func releasedListenerReceivesNothing() {
     let server = LoopbackServer()

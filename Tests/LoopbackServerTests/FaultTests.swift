@@ -50,8 +50,23 @@ struct FaultTests {
     }
     #expect(world.controls.state.withLock { $0.counts.count } <= 10_000)
     #expect(world.controls.requestCount() == 25_001)
+    #expect((10_000...20_000).contains(world.controls.requests.count))
+    #expect(world.controls.requests.last?.device == "page 25000")
     #expect(world.controls.requestCount(in: RequestScope(device: "page 25000")) == 1)
     world.close()
+  }
+
+  @Test("The log of pushes is bounded, and has the last ones")
+  func pushLogIsBounded() {
+    let server = LoopbackServer()
+    for number in 1...20_001 {
+      let push = CloudPush(
+        container: "c", database: .private, subscription: SubscriptionID("\(number)"))
+      server.pushDispatcher.deliver(push, to: "nobody")
+    }
+    #expect((10_000...20_000).contains(server.controls.pushes.count))
+    #expect(server.controls.pushes.last?.push.subscription.rawValue == "20001")
+    server.close()
   }
 
   /// Proves S5, SC-155.

@@ -41,6 +41,38 @@ struct MovedFileTests {
   }
 }
 
+@Suite("A server's file that is opened again")
+struct ReopenedFileTests {
+  @Test("Uploads that no record has used for too long are removed when the file is opened")
+  func oldUploadsAreRemovedAtOpening() async throws {
+    let file = try TemporaryFile()
+    defer { file.remove() }
+    func uploads() throws -> [String] {
+      let storage = try SQLiteStorage(path: file.path, identity: 1)
+      let found = try storage.transaction {
+        try storage.uploads(through: Timestamp(secondsSinceReferenceDate: 1e12), limit: .max)
+      }
+      try storage.close()
+      return found
+    }
+    let start = 1_000.0
+    let first = try LoopbackServer(
+      path: file.path, clock: { Timestamp(secondsSinceReferenceDate: start) })
+    let upload = UploadAsset(recordType: "T", key: "file", content: [1, 2, 3])
+    _ = try await first.device("phone", signedInAs: "alice").send(
+      call("upload", .uploadAsset(upload)))
+    first.close()
+    #expect(try uploads().count == 1)
+    let lifetime = CloudLimits().uploadSeconds
+    for (age, count) in [(lifetime - 1, 1), (lifetime + 1, 0)] {
+      let again = try LoopbackServer(
+        path: file.path, clock: { Timestamp(secondsSinceReferenceDate: start + age) })
+      again.close()
+      #expect(try uploads().count == count, "after \(age) s")
+    }
+  }
+}
+
 /// A file that no server can be opened on.
 struct BadFile: CustomTestStringConvertible, Sendable {
   let code: ServerFileError.Code

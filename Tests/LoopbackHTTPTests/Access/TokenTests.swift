@@ -138,4 +138,25 @@ struct TokenTests {
     }
     #expect(count > 100)
   }
+
+  @Test("A full cache is emptied before it takes another value")
+  func fullCacheIsEmptied() {
+    let cache = BoundedCache<String>(most: 2)
+    var made: [String] = []
+    func use(_ keys: String...) {
+      for key in keys {
+        let value = cache.value(key) {
+          made.append(key)
+          return "value of \(key)"
+        }
+        #expect(value == "value of \(key)")
+      }
+    }
+    use("a", "b", "a", "b")
+    #expect(made == ["a", "b"])
+    use("c", "a")
+    #expect(made == ["a", "b", "c", "a"])
+    use("c", "a")
+    #expect(made.count == 4)
+  }
 }

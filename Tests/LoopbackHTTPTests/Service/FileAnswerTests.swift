@@ -72,13 +72,18 @@ struct FileAnswerTests {
         "GET", path, fields: ["Range: bytes=7-10", "If-Range: \(tag)"])
       #expect(part.status == 206 && part.text == "file", "\(part.text)")
       #expect(part.values("content-range") == ["bytes 7-10/19"] && part.values("etag") == [tag])
+      for answer in [whole, part] {
+        #expect(answer.values("content-type") == ["application/octet-stream"])
+        #expect(answer.values("x-content-type-options") == ["nosniff"])
+        #expect(answer.values("content-disposition") == ["attachment"])
+      }
       let beyond = try await world.ask("GET", path, fields: ["Range: bytes=19-"])
       #expect(beyond.status == 416 && beyond.values("content-range") == ["bytes */19"])
       let known = try await world.ask("GET", path, fields: ["If-None-Match: \(tag)"])
       #expect(known.status == 304 && known.body.isEmpty && known.values("etag") == [tag])
       #expect(known.values("content-length").isEmpty)
       let other = try await world.ask("GET", path, fields: ["If-Match: \"other\""])
-      #expect(other.status == 412)
+      #expect(other.status == 412 && other.values("x-content-type-options") == ["nosniff"])
       let first = try await world.ask("HEAD", path, fields: ["Range: bytes=0-1"])
       #expect(first.status == 200 && first.length == 19 && first.body.isEmpty)
     }

@@ -109,6 +109,29 @@ struct ServiceClientTests {
     }
   }
 
+  @Test("The name of a device has 1 to 255 bytes")
+  func namesOfDevicesAreBounded() async throws {
+    try await rules.run { world in
+      for (count, status) in [(1, 200), (255, 200), (256, 400)] {
+        let name = String(repeating: "d", count: count)
+        let query = try world.query("bob") + "&clientId=" + name
+        let answer = try await world.post(.changesDatabase, query: query, "{}")
+        #expect(answer.status == status, "\(count): \(answer.text)")
+      }
+    }
+  }
+
+  @Test("The seconds to wait are rounded up, so that no client asks too early")
+  func secondsToWaitAreRoundedUp() async throws {
+    try await rules.run { world in
+      for (seconds, text) in [(0.5, "1"), (1, "1"), (30.01, "31")] {
+        world.server.controls.fail(with: .requestRateLimited, retryAfter: seconds)
+        let answer = try await world.post(.changesDatabase, query: try world.query("bob"), "{}")
+        #expect(answer.values("retry-after") == [text], "\(answer.whole)")
+      }
+    }
+  }
+
   /// Proves WS-70.
   @Test("A push token needs an environment, and its registration also a token")
   func pushTokensNeedEnvironment() async throws {

@@ -1,0 +1,153 @@
+import CloudProtocol
+import CloudSyncTesting
+import Dispatch
+import LoopbackServer
+import Records
+import Synchronization
+import Testing
+import WebServices
+
+@testable import LoopbackHTTP
+
+/// Runs tasks one after the other: while a task sleeps, all others wait, too.
+private final class SerialTasks: TaskExecutor {
+  private let queue = DispatchQueue(label: "SerialTasks")
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+  }
+}
+
+/// A clock on which each look is a second later than the one before.
+private final class CountingClock: Sendable {
+  private let seconds = Mutex(0.0)
+
+  func next() -> Timestamp {
+    Timestamp(
+      secondsSinceReferenceDate: seconds.withLock { seconds in
+        seconds += 1
+        return seconds
+      })
+  }
+}
+
+@Suite("Waiting requests for pushes", .timeLimit(.minutes(10)))
+struct CourierPollTests {
+  private let clock = SimulatedClock()
+  private let server = LoopbackServer(clock: { Timestamp(secondsSinceReferenceDate: 1) })
+  private let tasks = SerialTasks()
+
+  private func courier(maximumQueues: Int = 2048) -> WebCourier {
+    let wallClock = CountingClock()
+    return WebCourier(
+      clock: clock, wallClock: { wallClock.next() }, maximumQueues: maximumQueues,
+      taskExecutor: tasks)
+  }
+
+  private func holder(_ device: String) -> SignedPath.Owner {
+    SignedPath.Owner(
+      account: "alice", device: device, container: "c", environment: .development,
+      database: .private)
+  }
+
+  private func push(_ subscription: String) -> CloudPush {
+    CloudPush(
+      container: "c", database: .private, subscription: SubscriptionID(subscription),
+      environment: .development)
+  }
+
+  /// A request of a device that waits for a push.
+  private func waitingRequest(
+    _ courier: WebCourier, _ device: String
+  ) async -> Task<HTTPResponse, Never> {
+    let owner = holder(device)
+    let request = Task(executorPreference: tasks) { [server] in
+      await courier.answer(owner, server, isExact: true)
+    }
+    // On the serial executor its timer sleeps only after the request waits.
+    await clock.waitForSleepers(1)
+    return request
+  }
+
+  @Test("A queue with a waiting request is kept, however many others are made")
+  func waitingRequestKeepsItsQueue() async throws {
+    let courier = courier(maximumQueues: 2)
+    let request = await waitingRequest(courier, "read")
+    for number in 0..<5 { courier.open(holder("device \(number)"), server) }
+    #expect(courier.queueCount == 2)
+    try #require(!courier.open(holder("read"), server), "it is still there")
+    server.controls.deliver(push("all"), to: "read")
+    #expect(await !request.value.body.isEmpty)
+    courier.close()
+    server.close()
+  }
+
+  @Test("The time limit of a request that a push answered is cancelled")
+  func answeredRequestLeavesNoTimer() async {
+    let courier = courier()
+    let request = await waitingRequest(courier, "one")
+    #expect(clock.sleeperCount == 1)
+    server.controls.deliver(push("all"), to: "one")
+    #expect(await !request.value.body.isEmpty)
+    #expect(clock.sleeperCount == 0)
+    courier.close()
+    server.close()
+  }
+
+  @Test("A request whose reminders can't be read is refused, and leaves no queue")
+  func failedReminderLeavesNoQueue() async {
+    let courier = courier()
+    server.close()
+    let answer = await courier.answer(holder("one"), server, isExact: true)
+    #expect(answer.status == 503 && courier.queueCount == 0)
+    courier.close()
+  }
+
+  @Test("A closed courier makes no queue")
+  func closedCourierMakesNoQueue() {
+    let courier = courier()
+    #expect(courier.open(holder("one"), server))
+    courier.close()
+    #expect(!courier.open(holder("two"), server) && courier.queueCount == 0)
+    server.close()
+  }
+
+  @Test("Equal pushes are queued once")
+  func equalPushesAreQueuedOnce() {
+    let courier = courier()
+    courier.open(holder("one"), server)
+    for _ in 0..<3 { server.controls.deliver(push("all"), to: "one") }
+    #expect(courier.waitingCount == 1)
+    server.controls.deliver(push("other"), to: "one")
+    #expect(courier.waitingCount == 2)
+    courier.close()
+    server.close()
+  }
+
+  @Test("A push that comes while its reminder waits is given with its text")
+  func pushReplacesItsReminder() async throws {
+    let info = Subscription.NotificationInfo(alertBody: "A note")
+    let subscriptions = ["all", "more"].map {
+      Subscription(
+        id: SubscriptionID($0), kind: .database(recordType: nil), notificationInfo: info)
+    }
+    _ = try await server.device("phone", signedInAs: "alice").send(
+      CloudCall(
+        container: "c", database: .private, requestID: "subscribe",
+        request: .modifySubscriptions(ModifySubscriptions(save: subscriptions))))
+    let courier = courier()
+    let pushes = try server.pushes(
+      ofSubscriptionsOf: "alice", container: "c", .development)
+    try #require(pushes.count == 2)
+    let reminder = await courier.answer(holder("one"), server, isExact: true)
+    #expect(try JSON(parsing: reminder.body)["aps"]?["alert"] == nil)
+    #expect(courier.waitingCount == 1)
+    server.controls.deliver(pushes[1], to: "one")
+    #expect(courier.waitingCount == 1)
+    let answer = await courier.answer(holder("one"), server, isExact: true)
+    #expect(try JSON(parsing: answer.body)["aps"]?["alert"] != nil)
+    courier.close()
+    server.close()
+  }
+}
