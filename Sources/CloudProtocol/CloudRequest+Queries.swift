@@ -32,6 +32,10 @@ public struct QueryPage: Hashable, Sendable, Codable {
   public var records: [Record]
   /// The cursor of the next page; `nil` after the last page.
   public var cursor: QueryCursor?
+  /// The errors of those records whose files could not be fetched; not a part of an encoded page.
+  package var failures: [RecordID: CloudError] = [:]
+
+  private enum CodingKeys: CodingKey { case records, cursor }
 
   /// Creates a page.
   public init(records: [Record], cursor: QueryCursor?) {

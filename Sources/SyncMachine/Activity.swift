@@ -168,7 +168,9 @@ struct Send: Sendable {
   var reportedRecords: [ReportedRecord] = []
   /// Zones in the event that the app is handling; settled when it has returned.
   var reportedZones: [ReportedZone] = []
-  /// Whether the app's batches contain no pending change, so that asking again might never end.
+  /// The records of the batches without a pending change.
+  var untracked: Set<RecordID> = []
+  /// Whether the app's batches repeat such records, so that asking again might never end.
   var isFruitless = false
   var failure: OperationFailure?
   /// Whether a failed change will be retried.

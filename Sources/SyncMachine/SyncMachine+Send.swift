@@ -87,7 +87,10 @@ extension SyncMachine {
     // By index: taking a save out of the array would copy all its fields.
     for index in batch.saves.indices { take(PendingChange(.save, batch.saves[index].id)) }
     for id in batch.deletions { take(PendingChange(.delete, id)) }
-    if !touchesPending, !state.hasUntrackedChanges { send.isFruitless = true }
+    guard !touchesPending, !state.hasUntrackedChanges else { return }
+    let count = send.untracked.count
+    send.untracked.formUnion(batch.saves.map(\.id) + batch.deletions)
+    send.isFruitless = send.untracked.count == count
   }
 
   private mutating func takeZones(_ send: Send) -> ModifyZones? {

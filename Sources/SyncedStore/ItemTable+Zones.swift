@@ -46,7 +46,7 @@ extension ItemTable {
     effects.isErased = true
     for (id, entry) in entries.sorted(by: { $0.key.recordName < $1.key.recordName })
     where isRemoved(id, entry) {
-      attempts[id] = nil
+      forgetFailure(id)
       guard let item = entry.item, !item.isSynced else {
         if entry.item != nil { show(id, entry.type, .removed) }
         set(nil, for: id)

@@ -201,6 +201,37 @@ struct OperationsRunningTests {
     },
   ]
 
+  /// Proves CS-249.
+  @Test("A change and a question for the account end although their task is cancelled")
+  func callsOfCancelledTasksEnd() async throws {
+    let world = try await OperationsWorld()
+    let (database, container) = (world.database, world.container)
+    let record = OperationsWorld.record("a")
+    world.server.controls.hold(next: 1, at: .afterCommit)
+    let save = Task { try await database.save(record) }
+    await world.server.controls.waitForHeldRequests()
+    save.cancel()
+    world.server.controls.release()
+    #expect(try await save.value === record && record.recordChangeTag != nil)
+    let later = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      #expect(Task.isCancelled)
+      record["text"] = "edited"
+      try await database.save(record)
+      #expect(try await container.accountStatus() == .available)
+      #expect(try await container.userRecordID().recordName.isEmpty == false)
+      try await database.deleteRecord(withID: record.recordID)
+      try await database.modifyRecords(saving: [OperationsWorld.record("b")], deleting: [])
+      try await database.save(CKRecordZone(zoneName: "other"))
+      let end = await #expect(throws: CKError.self) {
+        try await database.record(for: record.recordID)
+      }
+      #expect(end?.code == .operationCancelled)
+    }
+    try await later.value
+    #expect(try await database.allRecordZones().count == 3)
+  }
+
   /// Proves CE-177.
   @Test("Operations and completion handlers end while the app's tasks block every thread")
   func operationsEndWhileTasksBlock() async throws {

@@ -237,7 +237,27 @@ struct SendStoryTests {
     }
     story.send()
     story.answerRecords()
+    #expect(story.told().last != "done", "the app may have a batch with the change")
+    story.answerRecords()
     #expect(story.told().last == "done" && story.pending == ["save a"])
+  }
+
+  /// Proves CE-33.
+  @Test("After a batch of records that are not pending, the app is asked for the pending ones")
+  func batchOfOtherRecordsIsFollowedByPendingOnes() {
+    var story = Story.signedIn()
+    story.save("child")
+    let names = ["parent", "grandparent", "child"]
+    var given = 0
+    story.batch = { _, _ in
+      guard given < names.count else { return nil }
+      given += 1
+      return RecordBatch(
+        saves: [RecordSave(id: Story.id(names[given - 1]), type: "Note", changes: [])])
+    }
+    story.send()
+    for _ in names { story.answerRecords() }
+    #expect(story.told().last == "done" && story.pending == [] && given == 3)
   }
 
   /// Proves CE-34.

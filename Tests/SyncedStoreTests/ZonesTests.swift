@@ -320,6 +320,10 @@ struct ZonesTests {
     #expect(problems() == ["Work"])
     try await phone.sync()
     #expect(problems() == [] && phone.unsentRecordIDs == [])
+    try await refuse("b", in: work)
+    #expect(problems() == ["b"])
+    try await phone.deleteZone(work)
+    #expect(problems() == [], "the record went with its zone")
     try await phone.shutDown()
   }
 }

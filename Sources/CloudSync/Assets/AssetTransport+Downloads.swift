@@ -58,6 +58,7 @@ extension AssetTransport {
     case .queried(var page):
       let files = try await fetch(page.records, call)
       if !files.isEmpty { page.records = page.records.map(files.located) }
+      page.failures = files.failures
       return .queried(page)
     case .sharesAccepted(let results):
       return .sharesAccepted(try await fetch(results.compactMap(\.value), call).located(results))

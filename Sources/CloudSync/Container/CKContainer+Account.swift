@@ -6,7 +6,10 @@ extension CKContainer {
   /// A network failure results in `couldNotDetermine`.
   /// - Throws: `badContainer` when the container has no transport.
   public func accountStatus() async throws -> CKAccountStatus {
-    switch try await connection.answer(to: .fetchCurrentUser, in: .private) {
+    let answer = try await uncancelled { [connection] in
+      try await connection.answer(to: .fetchCurrentUser, in: .private)
+    }
+    switch answer {
     case .success(.currentUser): return .available
     case .success: return .couldNotDetermine
     case .failure(let error):
@@ -24,7 +27,7 @@ extension CKContainer {
   /// - Throws: `notAuthenticated` when no account is signed in, or the one that is can't be used,
   ///   and `accountTemporarilyUnavailable` when it is not ready.
   public func userRecordID() async throws -> CKRecord.ID {
-    try await connection.currentUser()
+    try await uncancelled { [connection] in try await connection.currentUser() }
   }
 
   /// Calls `completionHandler` with the result of `accountStatus()`.

@@ -24,7 +24,9 @@ extension CKContainer {
   /// Accepts a share; its records appear in the shared database.
   @discardableResult
   public func accept(_ metadata: CKShare.Metadata) async throws -> CKShare {
-    try await shareRequests.accept([metadata]).only(metadata)
+    try await uncancelled { [shareRequests] in
+      try await shareRequests.accept([metadata])
+    }.only(metadata)
   }
 
   /// Accepts several shares.
@@ -32,7 +34,7 @@ extension CKContainer {
   public func accept(
     _ metadatas: [CKShare.Metadata]
   ) async throws -> [CKShare.Metadata: Result<CKShare, any Error>] {
-    try await shareRequests.accept(metadatas).byID
+    try await uncancelled { [shareRequests] in try await shareRequests.accept(metadatas) }.byID
   }
 
   /// Finds the user with a mail address, to invite to a share.

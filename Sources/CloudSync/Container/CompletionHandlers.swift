@@ -54,6 +54,18 @@ func beginWork(
     priority: TaskPriority(urgency), operation: work)
 }
 
+/// Runs `body` to its end, also if the task of the caller is cancelled.
+///
+/// The server may have made the change already, and an app that does not wait any more must not get
+/// an error for it. Rule: CS-249.
+func uncancelled<Value: Sendable>(
+  _ body: @escaping @Sendable () async throws -> Value
+) async throws -> Value {
+  try await Task(
+    executorPreference: CloudSyncEnvironment.inForce.taskExecutor, operation: body
+  ).value
+}
+
 /// Runs `body` in a task and calls an older completion handler (value and error) with its result.
 func answer<Value: Sendable>(
   _ completionHandler: @escaping @Sendable (Value?, (any Error)?) -> Void,

@@ -15,18 +15,22 @@ extension CKDatabase {
   /// - Throws: the record's own error, such as `serverRecordChanged`.
   @discardableResult
   public func save(_ record: CKRecord) async throws -> CKRecord {
-    let results = try await requests.modifyRecords(
-      saving: [record], deleting: [], savePolicy: .ifServerRecordUnchanged, atomically: true)
-    return try results.saved.only(record.recordID)
+    try await uncancelled { [requests] in
+      let results = try await requests.modifyRecords(
+        saving: [record], deleting: [], savePolicy: .ifServerRecordUnchanged, atomically: true)
+      return try results.saved.only(record.recordID)
+    }
   }
 
   /// Deletes one record, regardless of its version.
   /// - Throws: the record's own error, such as `zoneNotFound`.
   @discardableResult
   public func deleteRecord(withID recordID: CKRecord.ID) async throws -> CKRecord.ID {
-    let results = try await requests.modifyRecords(
-      saving: [], deleting: [recordID], savePolicy: .ifServerRecordUnchanged, atomically: true)
-    try results.deleted.only(recordID)
+    try await uncancelled { [requests] in
+      let results = try await requests.modifyRecords(
+        saving: [], deleting: [recordID], savePolicy: .ifServerRecordUnchanged, atomically: true)
+      try results.deleted.only(recordID)
+    }
     return recordID
   }
 
@@ -63,9 +67,10 @@ extension CKDatabase {
     saveResults: [CKRecord.ID: Result<CKRecord, any Error>],
     deleteResults: [CKRecord.ID: Result<Void, any Error>]
   ) {
-    try await requests.modifyRecords(
-      saving: recordsToSave, deleting: recordIDsToDelete, savePolicy: savePolicy,
-      atomically: atomically
-    ).byID
+    try await uncancelled { [requests] in
+      try await requests.modifyRecords(
+        saving: recordsToSave, deleting: recordIDsToDelete, savePolicy: savePolicy,
+        atomically: atomically)
+    }.byID
   }
 }

@@ -23,8 +23,9 @@ extension CKDatabase {
   /// - Throws: the subscription's own error, such as `badDatabase`.
   @discardableResult
   public func save(_ subscription: CKSubscription) async throws -> CKSubscription {
-    try await requests.modifySubscriptions(saving: [subscription], deleting: [])
-      .saved.only(subscription.subscriptionID)
+    try await uncancelled { [requests] in
+      try await requests.modifySubscriptions(saving: [subscription], deleting: [])
+    }.saved.only(subscription.subscriptionID)
   }
 
   /// Deletes a subscription.
@@ -33,8 +34,9 @@ extension CKDatabase {
   public func deleteSubscription(
     withID subscriptionID: CKSubscription.ID
   ) async throws -> CKSubscription.ID {
-    try await requests.modifySubscriptions(saving: [], deleting: [subscriptionID])
-      .deleted.only(subscriptionID)
+    try await uncancelled { [requests] in
+      try await requests.modifySubscriptions(saving: [], deleting: [subscriptionID])
+    }.deleted.only(subscriptionID)
     return subscriptionID
   }
 
@@ -47,8 +49,9 @@ extension CKDatabase {
     saveResults: [CKSubscription.ID: Result<CKSubscription, any Error>],
     deleteResults: [CKSubscription.ID: Result<Void, any Error>]
   ) {
-    try await requests.modifySubscriptions(
-      saving: subscriptionsToSave, deleting: subscriptionIDsToDelete
-    ).byID
+    try await uncancelled { [requests] in
+      try await requests.modifySubscriptions(
+        saving: subscriptionsToSave, deleting: subscriptionIDsToDelete)
+    }.byID
   }
 }

@@ -26,7 +26,9 @@ extension CKDatabase {
   /// - Throws: the zone's own error, such as `badDatabase`.
   @discardableResult
   public func save(_ zone: CKRecordZone) async throws -> CKRecordZone {
-    try await requests.modifyZones(saving: [zone], deleting: []).saved.only(zone.zoneID)
+    try await uncancelled { [requests] in
+      try await requests.modifyZones(saving: [zone], deleting: [])
+    }.saved.only(zone.zoneID)
   }
 
   /// Deletes a zone with its records.
@@ -35,7 +37,9 @@ extension CKDatabase {
   public func deleteRecordZone(
     withID zoneID: CKRecordZone.ID
   ) async throws -> CKRecordZone.ID {
-    try await requests.modifyZones(saving: [], deleting: [zoneID]).deleted.only(zoneID)
+    try await uncancelled { [requests] in
+      try await requests.modifyZones(saving: [], deleting: [zoneID])
+    }.deleted.only(zoneID)
     return zoneID
   }
 
@@ -47,8 +51,8 @@ extension CKDatabase {
     saveResults: [CKRecordZone.ID: Result<CKRecordZone, any Error>],
     deleteResults: [CKRecordZone.ID: Result<Void, any Error>]
   ) {
-    try await requests.modifyZones(
-      saving: recordZonesToSave, deleting: recordZoneIDsToDelete
-    ).byID
+    try await uncancelled { [requests] in
+      try await requests.modifyZones(saving: recordZonesToSave, deleting: recordZoneIDsToDelete)
+    }.byID
   }
 }

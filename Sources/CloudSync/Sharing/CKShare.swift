@@ -141,16 +141,18 @@ public final class CKShare: CKRecord, @unchecked Sendable {
     return participants.first { $0.participantID == id }
   }
 
-  /// Adds a participant, or changes the permission of an existing one.
+  /// Adds a participant; the entry of one who is a participant already takes the role and
+  /// permission.
   ///
   /// A share with a public permission takes no invitations: the call then has no effect.
   public func addParticipant(_ participant: CKShare.Participant) {
     change { people, details in
       guard details.publicPermission == .none else { return }
-      let isOwner = people.contains { $0.role == .owner && $0.isEqual(participant) }
-      if isOwner { return }
-      people.removeAll { $0.isEqual(participant) }
-      people.append(participant)
+      guard let known = people.first(where: { $0.isEqual(participant) }) else {
+        return people.append(participant)
+      }
+      if known.role == .owner { return }
+      (known.role, known.permission) = (participant.role, participant.permission)
     }
   }
 

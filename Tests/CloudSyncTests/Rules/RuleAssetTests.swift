@@ -75,6 +75,29 @@ struct RuleAssetTests {
     #expect(files.count == 2 && files.contains(false), "both came, one without its file: \(files)")
   }
 
+  /// Proves CS-149.
+  @Test("A file that cannot be downloaded fails its record in the result of a query")
+  func failedDownloadFailsRecordOfQuery() async throws {
+    let file = FileManager.default.temporaryDirectory
+      .appendingPathComponent("file-\(UUID().uuidString)")
+    try Data("x".utf8).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let records = ["a", "b"].map {
+      CKRecord(recordType: "Photo", recordID: CKRecord.ID(recordName: $0))
+    }
+    for record in records { record["image"] = CKAsset(fileURL: file) }
+    _ = try await database("phone").modifyRecords(saving: records, deleting: [])
+    server.controls.fail(
+      with: .assetNotAvailable, in: RequestScope(kind: .downloadAsset, device: "desk"))
+    let query = CKQuery(recordType: "Photo", predicate: NSPredicate(value: true))
+    let matches = try await database("desk").records(matching: query).matchResults
+    #expect(matches.count == 2)
+    let errors = matches.compactMap { _, result -> CKError.Code? in
+      if case .failure(let error) = result { (error as? CKError)?.code } else { nil }
+    }
+    #expect(errors == [.assetNotAvailable])
+  }
+
   @Test("A page whose files the device can't store fails, and comes with its files once it can")
   func unstoredFileFailsPage() async throws {
     let folder = FileManager.default.temporaryDirectory

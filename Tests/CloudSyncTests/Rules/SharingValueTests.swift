@@ -58,6 +58,25 @@ struct SharingValueTests {
     #expect(share.participants.count == 1)
   }
 
+  /// Proves CS-250.
+  @Test("A participant who is added again keeps the entry, which takes the role and permission")
+  func addedParticipantChangesTheEntry() throws {
+    let share = CKShare(recordZoneID: CKRecordZone.ID(zoneName: "Z"))
+    for name in ["ann", "bob"] { share.addParticipant(participant(name, user: "_\(name)")) }
+    let entry = try #require(share.participants.dropFirst().first)
+    let found = participant("found", user: "_ann")
+    found.permission = .readWrite
+    share.addParticipant(found)
+    #expect(share.participants.map(\.participantID).suffix(2) == ["ann", "bob"])
+    #expect(share.participants[1] === entry && entry.permission == .readWrite)
+    let owner: CKShare.Participant = share.owner
+    owner.permission = .readWrite
+    let same = CKShareParticipant(owner.value)
+    same.permission = .readOnly
+    share.addParticipant(same)
+    #expect(share.owner.permission == .readWrite, "the owner's entry stays")
+  }
+
   @Test("An archive that is not one of a share makes a share that no server has")
   func archiveOfAnotherRecordIsNoShare() throws {
     let record = CKRecord(recordType: "T", recordID: CKRecord.ID(recordName: "r"))

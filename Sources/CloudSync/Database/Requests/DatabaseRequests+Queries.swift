@@ -48,7 +48,10 @@ extension DatabaseRequests {
     let (query, zone) = (request.query, request.zone)
     return QueryAnswer(
       records: ItemResults(
-        items: page.records.map { (CKRecordID($0.id), .success(CKRecord.face(of: $0))) }),
+        items: page.records.map { record in
+          let failure = page.failures[record.id].map { CKError($0) }
+          return (CKRecordID(record.id), failure.map(Result.failure) ?? .success(.face(of: record)))
+        }),
       cursor: page.cursor.map {
         CKQueryCursor(QueryRecords(query: query, zone: zone, cursor: $0))
       })
