@@ -25,6 +25,8 @@ package struct CloudLimits: Hashable, Sendable {
   package var owningReferences = 750
   /// The maximum number of participants of a share, excluding the owner.
   package var shareParticipants = 100
+  /// The maximum number of subscriptions of a user in a database.
+  package var subscriptions = 1_000
   /// The maximum number of fields in a push.
   package var subscriptionKeys = 3
   /// The number of receipts kept for each user and device to detect repeated requests; for all

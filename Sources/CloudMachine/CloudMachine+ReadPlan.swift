@@ -25,57 +25,70 @@ extension CloudMachine {
       plan.accounts = name.map { [$0] } ?? []
       plan.users = user.map { [$0] } ?? []
       plan.isReadOnly = !call.request.isMutation
+      guard name != nil || !call.request.isMutation else {
+        // It is refused, and must neither lock nor create anything.
+        plan.isReadOnly = true
+        return plan
+      }
       if call.request.isMutation, readsReceipt, let user {
         plan.receipt = ReceiptKey(user: user, device: device, requestID: call.requestID)
       }
       plan.isComplete = call.database != .shared && call.request.isLookup
-      switch context.resolved(call.request) {
-      case .modifyRecords(let request): plan.add(request, context)
-      case .fetchRecords(let request):
-        for id in request.ids { plan.addZone(id.zone, context) }
-        plan.add(request.ids, to: \.records, context)
-      case .fetchZoneChanges(let request):
-        plan.includesIdentity = true
-        plan.databases = [database]
-        plan.addZone(request.zone, context)
-        let limit = pageSize(request.limit, limits.zoneChangesPage)
-        plan.page = ReadPlan.Page(
-          zone: ZoneID(name: request.zone.name), database: context.home(of: request.zone),
-          after: request.since.flatMap(FeedPosition.sequence(in:)) ?? 0, limit: limit + 1)
-      case .fetchDatabaseChanges(let request):
-        plan.includesIdentity = true
-        plan.databases = [database]
-        let limit = pageSize(request.limit, limits.databaseChangesPage)
-        plan.page = ReadPlan.Page(
-          zone: nil, database: database,
-          after: request.since.flatMap(FeedPosition.sequence(in:)) ?? 0, limit: limit + 1)
-      case .fetchZones(let zones):
-        plan.includesIdentity = true
-        plan.databases = [database]
-        for zone in zones ?? [] { plan.addZone(zone, context) }
-      case .modifyZones(let request):
-        plan.databases = ([database] + context.owners(of: request.delete)).sorted()
-        for zone in request.save + request.delete { plan.addZone(zone, context) }
-        plan.subscriptions = [database]
-      case .modifySubscriptions, .fetchSubscriptions:
-        plan.databases = call.request.isMutation ? [context.subscriptionHome] : []
-        plan.subscriptions = [context.subscriptionHome]
-      case .queryRecords(let request):
-        plan.includesIdentity = true
-        plan.recordTypes = [
-          RecordTypeID(
-            container: call.container, environment: call.environment, name: request.query.recordType
-          )
-        ]
-        guard let zone = request.zone else { break }
-        plan.addZone(zone, context)
-        guard database.scope != .shared else { break }
-        plan.typePage = firstPage(request, in: zone, of: context.home(of: zone))
-      case .fetchCurrentUser, .resolveShares, .acceptShares, .findUsers,
-        .uploadAsset, .downloadAsset:
-        plan.includesIdentity = true
-      }
+      addReads(of: context.resolved(call.request), context, to: &plan)
       return plan
+    }
+  }
+
+  private func addReads(
+    of request: CloudRequest, _ context: RequestContext, to plan: inout ReadPlan
+  ) {
+    let database = context.database
+    switch request {
+    case .modifyRecords(let request): plan.add(request, context)
+    case .fetchRecords(let request):
+      for id in request.ids { plan.addZone(id.zone, context) }
+      plan.add(request.ids, to: \.records, context)
+    case .fetchZoneChanges(let request):
+      plan.includesIdentity = true
+      plan.databases = [database]
+      plan.addZone(request.zone, context)
+      let limit = pageSize(request.limit, limits.zoneChangesPage)
+      plan.page = ReadPlan.Page(
+        zone: ZoneID(name: request.zone.name), database: context.home(of: request.zone),
+        after: request.since.flatMap(FeedPosition.sequence(in:)) ?? 0, limit: limit + 1)
+    case .fetchDatabaseChanges(let request):
+      plan.includesIdentity = true
+      plan.databases = [database]
+      let limit = pageSize(request.limit, limits.databaseChangesPage)
+      plan.page = ReadPlan.Page(
+        zone: nil, database: database,
+        after: request.since.flatMap(FeedPosition.sequence(in:)) ?? 0, limit: limit + 1)
+    case .fetchZones(let zones):
+      plan.includesIdentity = true
+      plan.databases = [database]
+      for zone in zones ?? [] { plan.addZone(zone, context) }
+    case .modifyZones(let request):
+      plan.databases = ([database] + context.owners(of: request.delete)).sorted()
+      for zone in request.save + request.delete { plan.addZone(zone, context) }
+      plan.subscriptions = [database]
+    case .modifySubscriptions, .fetchSubscriptions:
+      plan.databases = request.isMutation ? [context.subscriptionHome] : []
+      plan.subscriptions = [context.subscriptionHome]
+    case .queryRecords(let request):
+      plan.includesIdentity = true
+      plan.recordTypes = [
+        RecordTypeID(
+          container: database.container, environment: database.environment,
+          name: request.query.recordType
+        )
+      ]
+      guard let zone = request.zone else { break }
+      plan.addZone(zone, context)
+      guard database.scope != .shared else { break }
+      plan.typePage = firstPage(request, in: zone, of: context.home(of: zone))
+    case .fetchCurrentUser, .resolveShares, .acceptShares, .findUsers,
+      .uploadAsset, .downloadAsset:
+      plan.includesIdentity = true
     }
   }
 

@@ -33,9 +33,17 @@ extension CloudMachine {
     var changeSet = ChangeSet(
       try context.storage.database(home) ?? DatabaseRow(id: home, incarnation: 1),
       now: context.now)
+    var known =
+      request.save.isEmpty ? [] : Set(try context.storage.subscriptions(in: home).map(\.id))
     let saved = try request.save.map { subscription in
       try ItemResult(subscription.id) {
         try check(subscription, context)
+        guard known.contains(subscription.id) || known.count < limits.subscriptions else {
+          throw Refusal(
+            .limitExceeded,
+            "a user has at most \(limits.subscriptions) subscriptions in a database; delete one")
+        }
+        known.insert(subscription.id)
         changeSet.append(.putSubscription(subscription, in: home))
         return subscription
       }

@@ -67,6 +67,8 @@ public struct ReadPlan: Hashable, Sendable {
 
   /// Whether the transaction changes nothing.
   public var isReadOnly = false
+  /// Whether the transaction replaces everything stored, so that no other may write meanwhile.
+  public var replacesEverything = false
   /// Whether the transaction, which changes nothing, reads nothing that the plan does not name.
   public var isComplete = false
   /// The identity and the secret of the storage.

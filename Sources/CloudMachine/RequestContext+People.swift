@@ -6,20 +6,37 @@ import Records
 /// An email address matches the account that it was set for; otherwise the account whose name it
 /// is, or whose name precedes `@example.com`.
 extension RequestContext {
+  /// Accounts by their addresses.
+  struct AddressBook {
+    private var byPhone: [String: AccountRow] = [:]
+    private var byEmail: [String: AccountRow] = [:]
+
+    fileprivate init(_ accounts: [AccountRow]) {
+      for account in accounts.reversed() {
+        if let phone = account.person.phone { byPhone[phone] = account }
+        if let email = account.person.email { byEmail[email.lowercased()] = account }
+      }
+    }
+
+    fileprivate func account(phone: String) -> AccountRow? { byPhone[phone] }
+    fileprivate func account(email: String) -> AccountRow? { byEmail[email] }
+  }
+
+  /// The addresses of all accounts.
+  func addressBook() throws -> AddressBook { AddressBook(try storage.accounts()) }
+
   /// The account that `lookup` finds.
-  func account(for lookup: UserLookup) throws -> AccountRow? {
+  ///
+  /// - Parameter book: the addresses of all accounts; `nil` reads them if needed.
+  func account(for lookup: UserLookup, in book: AddressBook? = nil) throws -> AccountRow? {
     switch lookup {
     case .user(let user):
       return user.rawValue == ZoneID.currentOwner ? account : try storage.account(user)
     case .phone(let number):
-      return try storage.accounts().first { $0.person.phone == number }
+      return try (book ?? addressBook()).account(phone: number)
     case .email(let address):
       let address = address.lowercased()
-      if let found = try storage.accounts().first(where: {
-        $0.person.email?.lowercased() == address
-      }) {
-        return found
-      }
+      if let found = try (book ?? addressBook()).account(email: address) { return found }
       if let found = try storage.account(named: address) { return found }
       let suffix = "@example.com"
       guard address.hasSuffix(suffix) else { return nil }

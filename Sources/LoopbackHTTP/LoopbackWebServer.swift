@@ -115,7 +115,7 @@ public final class LoopbackWebServer: Sendable {
   ) throws(CloudError) {
     try self.init(
       server, options: options,
-      http: HTTPServerOptions(host: options.host, port: options.port, clock: clock))
+      http: HTTPServerOptions(host: options.listeningHost, port: options.port, clock: clock))
   }
 
   /// Starts listening with custom socket settings.
@@ -256,9 +256,14 @@ extension LoopbackWebServer.Options {
     host.lowercased() == "localhost" || host == "::1" || host.hasPrefix("127.")
   }
 
+  /// The host to listen on; `localhost` is the address that the server's URL has.
+  ///
+  /// A system may name an IPv6 address first.
+  fileprivate var listeningHost: String { host.lowercased() == "localhost" ? ownHost : host }
+
   /// The host under which programs of this machine reach the server.
   fileprivate var ownHost: String {
-    switch host {
+    switch host.lowercased() {
     case "0.0.0.0", "::", "localhost": "127.0.0.1"
     default: host.contains(":") ? "[\(host)]" : host
     }

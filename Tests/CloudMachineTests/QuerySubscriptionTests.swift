@@ -47,6 +47,23 @@ struct QuerySubscriptionTests {
     }.joined(separator: ", ")
   }
 
+  /// Proves CS-251.
+  @Test("A user has a bounded number of subscriptions in a database, each of which can be replaced")
+  func subscriptionsOfUserAreLimited() throws {
+    var limits = CloudLimits()
+    limits.subscriptions = 2
+    let world = try World(limits: limits)
+    func save(_ names: String...) throws -> String {
+      try Self.subscribe(world, names.map { Self.subscription($0) })
+    }
+    #expect(try save("a", "b", "c").hasSuffix("c limitExceeded"))
+    #expect(try !save("a", "b").contains("limitExceeded"))
+    #expect(try save("d").contains("limitExceeded"))
+    _ = try world.say(.modifySubscriptions(ModifySubscriptions(delete: [SubscriptionID("a")])))
+    #expect(try !save("d").contains("limitExceeded"))
+    #expect(try save("a").contains("limitExceeded"))
+  }
+
   /// Proves CS-103.
   @Test("A change sends one push per matching subscription and record, with its reason")
   func matchingChangePushesPerSubscription() throws {

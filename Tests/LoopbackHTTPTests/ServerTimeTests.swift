@@ -46,6 +46,28 @@ struct ServerTimeTests {
   }
 
   /// Proves TH-12.
+  @Test("A body of which nothing more arrives gets a 408, however fast its first part was")
+  func stalledBodyGetsTimeout() async throws {
+    try await ServerHarness.run(HTTPServerOptions { $0.bodyBytesPerSecond = 10 }) { harness in
+      let client = try harness.client()
+      let body = String(repeating: "x", count: 5_000)
+      await client.send(
+        harness.get("/a") + harness.get("/b", fields: ["Content-Length: 5002"]) + body)
+      #expect(try await client.answer().text == "GET /a")
+      await harness.settled()
+      // The bytes so far are noticed at a check, once a second.
+      for _ in 0..<28 { await harness.clock.pass(.seconds(1)) }
+      await client.send("x")
+      await harness.settled()
+      for _ in 0..<28 { await harness.clock.pass(.seconds(1)) }
+      #expect(await harness.server.core.count(.body) == 1)
+      for _ in 0..<4 { await harness.clock.pass(.seconds(1)) }
+      #expect(try await client.answer().status == 408)
+      #expect(await client.end() == .closed)
+    }
+  }
+
+  /// Proves TH-12.
   @Test("An idle connection is closed, an active one is not, and a refused one is cut off")
   func idleConnectionIsClosed() async throws {
     try await ServerHarness.run { harness in

@@ -221,6 +221,64 @@
       #expect(database.otherConnections == [])
     }
 
+    @Test("A change without an account locks nothing and creates nothing")
+    func anonymousChangeLeavesNothing() async throws {
+      let database = try TemporaryDatabase()
+      let server = try LoopbackServer(postgreSQL: database.address, notifies: false)
+      let stranger = server.device("stranger", signedInAs: nil)
+      let record = Record(id: RecordID(name: "a", zone: .default), type: "Note")
+      for scope in [DatabaseScope.public, .private] {
+        let error = await #expect(throws: CloudError.self) {
+          try await send(
+            "save", .modifyRecords(ModifyRecords(save: [RecordSave(record)])), scope, by: stranger)
+        }
+        #expect(error?.code == .notAuthenticated)
+      }
+      server.close()
+      let storage = try PostgreSQLStorage(database.address)
+      let rows = try storage.fetch("SELECT count(*) FROM cloudsync.databases", [])
+      #expect(try rows.first { try $0.integer(0) } == 0)
+      try storage.close()
+    }
+
+    @Test("No other process writes while a server is reset or imports an archive")
+    func replacementExcludesWriters() async throws {
+      let database = try TemporaryDatabase()
+      let patience = Duration.milliseconds(200)
+      let server = try LoopbackServer(
+        postgreSQL: database.address, notifies: false, patience: patience)
+      let phone = server.device("phone", signedInAs: "alice")
+      _ = try await send("zone", .modifyZones(ModifyZones(save: [Self.zone])), by: phone)
+      let archive = try server.exportArchive()
+      let other = try PostgreSQLStorage(
+        database.address, identity: 1, secret: .random(), patience: patience)
+      let home = DatabaseID(
+        container: "late", environment: .development, scope: .private, owner: UserID("_a"))
+      func write() throws {
+        try other.transaction {
+          try other.commit([.putDatabase(DatabaseRow(id: home, incarnation: 1))])
+        }
+      }
+      func isRefused(_ body: () throws -> Void) -> Bool { (try? body()) == nil }
+      try other.transaction {
+        _ = try other.database(home)
+        try other.commit([.putDatabase(DatabaseRow(id: home, incarnation: 1))])
+        #expect(isRefused { try server.reset() }, "it would leave these rows")
+      }
+      try server.reset()
+      #expect(try other.databases().isEmpty)
+      var lines = String(decoding: archive, as: UTF8.self).split(separator: "\n")[...]
+      try server.importArchive {
+        #expect(isRefused(write), "the archive would replace it")
+        return lines.popFirst().map(String.init)
+      }
+      try write()
+      #expect(try other.databases().map(\.id.container).sorted() == ["c", "late"])
+      try other.close()
+      server.close()
+      #expect(database.otherConnections == [])
+    }
+
     @Test("An administrative action does not hide a change of another server")
     func administrationHidesNoChange() async throws {
       let database = try TemporaryDatabase()

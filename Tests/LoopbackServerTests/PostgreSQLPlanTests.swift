@@ -71,7 +71,7 @@
       _ = try storage.countRequest(of: "alice", window: 1)
       _ = try storage.sharedState()
       try storage.updateSharedState { $0 = [1] }
-      return found.statements.filter { !["BEGIN", "COMMIT", "ROLLBACK"].contains($0.kind) }
+      return found.statements.filter { !["BEGIN", "LOCK", "COMMIT", "ROLLBACK"].contains($0.kind) }
     }
 
     private final class Collection: Sendable {

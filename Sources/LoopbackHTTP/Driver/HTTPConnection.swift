@@ -61,6 +61,8 @@ final class HTTPConnection {
 
   private(set) var wait = Wait.header
   private(set) var waitsSince: Duration
+  /// The number of bytes of the body at the last check, and when that number was new.
+  private var progress: (count: Int, time: Duration)
 
   init(id: Int, descriptor: Int32, isTrustedProxy: Bool, limits: HTTPLimits, now: Duration) {
     self.id = id
@@ -68,6 +70,7 @@ final class HTTPConnection {
     self.isTrustedProxy = isTrustedProxy
     parser = HTTPRequestParser(limits: limits)
     waitsSince = now
+    progress = (0, now)
   }
 
   /// Whether nothing of a request was received.
@@ -89,6 +92,13 @@ final class HTTPConnection {
     guard current != wait else { return }
     wait = current
     waitsSince = now
+    progress = (0, now)
+  }
+
+  /// Notes the number of bytes of the body; returns when there were fewer last.
+  func noteProgress(of count: Int, _ now: Duration) -> Duration {
+    if count != progress.count { progress = (count, now) }
+    return progress.time
   }
 
   /// Restarts the time limit at `now` after progress.

@@ -37,12 +37,14 @@ extension HTTPServerCore {
     case .body:
       let rate = max(1, options.bodyBytesPerSecond)
       let earned = Duration.seconds(connection.body.count / rate)
-      guard waited >= options.headerTime + earned else { return }
+      // A client that sent much at once has earned hours, in which it must not keep its bytes here.
+      let stalled = now - connection.noteProgress(of: connection.body.count, now)
+      guard waited >= options.headerTime + earned || stalled >= options.stallTime else { return }
       refuse(connection, HTTPRefusal(408, "the body arrived too slowly"))
       settle(connection)
     case .handler: break
     case .answer:
-      if waited >= options.writeTime { close(connection) }
+      if waited >= options.stallTime { close(connection) }
     case .end:
       if waited >= HTTPServerCore.lingerTime { close(connection) }
     }

@@ -21,8 +21,9 @@ package struct HTTPServerOptions: Sendable {
   package var bodyBytesPerSecond = 1000
   /// The time limit of an open connection between two requests.
   package var idleTime: Duration = .seconds(60)
-  /// The time limit for a client that accepts no bytes of a pending response.
-  package var writeTime: Duration = .seconds(30)
+  /// The time limit for a client that accepts no bytes of a pending response, or sends none of a
+  /// body; the latter gets 408.
+  package var stallTime: Duration = .seconds(30)
   /// The maximum number of connections, at least 1; further ones get 503.
   package var connections = 2048
   /// The time limit of running requests after `stop()`; then they are cancelled.

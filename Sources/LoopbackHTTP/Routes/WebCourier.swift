@@ -44,7 +44,7 @@ final class WebCourier: Sendable {
 
   /// The maximum number of queued pushes; beyond it the oldest are dropped, and one of each
   /// subscription follows the others.
-  private static let capacity = 200
+  fileprivate static let capacity = 200
   /// The time in seconds after which the request that follows a push does not show that the push
   /// has arrived.
   fileprivate static let confirmationLimit: Double = 5
@@ -112,23 +112,7 @@ final class WebCourier: Sendable {
 
   private func put(_ delivery: Delivery, for owner: SignedPath.Owner) {
     let reader = state.withLock { state -> CheckedContinuation<Delivery?, Never>? in
-      guard let queue = state.queues[owner] else { return nil }
-      if let reader = queue.reader {
-        state.queues[owner]?.reader = nil
-        state.queues[owner]?.noteDelivery(delivery, wallClock())
-        return reader.continuation
-      }
-      if let place = queue.waiting.firstIndex(where: { $0.push == delivery.push }) {
-        if !delivery.isReminder { state.queues[owner]?.waiting[place].isReminder = false }
-        return nil
-      }
-      state.queues[owner]?.waiting.append(delivery)
-      // The number of reminders is that of the subscriptions.
-      if !delivery.isReminder, queue.waiting.count >= WebCourier.capacity {
-        state.queues[owner]?.waiting.removeFirst()
-        state.queues[owner]?.hasDropped = true
-      }
-      return nil
+      state.queues[owner]?.put(delivery, wallClock())
     }
     reader?.resume(returning: delivery)
   }
@@ -285,6 +269,28 @@ extension WebCourier.State {
 }
 
 extension WebCourier.Queue {
+  /// Queues a push; returns the request that it answers instead.
+  fileprivate mutating func put(
+    _ delivery: WebCourier.Delivery, _ now: Timestamp
+  ) -> CheckedContinuation<WebCourier.Delivery?, Never>? {
+    if let reader {
+      self.reader = nil
+      noteDelivery(delivery, now)
+      return reader.continuation
+    }
+    if let place = waiting.firstIndex(where: { $0.push == delivery.push }) {
+      if !delivery.isReminder { waiting[place].isReminder = false }
+      return nil
+    }
+    waiting.append(delivery)
+    // The number of reminders is that of the subscriptions.
+    if !delivery.isReminder, waiting.count > WebCourier.capacity {
+      waiting.removeFirst()
+      hasDropped = true
+    }
+    return nil
+  }
+
   /// Notes the push that answers a request.
   fileprivate mutating func noteDelivery(_ delivery: WebCourier.Delivery, _ now: Timestamp) {
     // A reminder is not repeated: a client that always asks late would get it for ever.

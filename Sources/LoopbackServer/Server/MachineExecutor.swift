@@ -263,6 +263,7 @@ final class MachineExecutor: Sendable {
       var positions = KnownPositions()
       var secret: StorageSecret?
       try storage.transaction {
+        try storage.foresee { MachineExecutor.replacement }
         try work(storage)
         secret = try storage.secret()
         guard let version = try storage.dataVersion() else { return }
@@ -365,6 +366,13 @@ final class MachineExecutor: Sendable {
   private static var readOnly: ReadPlan {
     var plan = ReadPlan()
     plan.isReadOnly = true
+    return plan
+  }
+
+  /// The plan of a transaction that replaces everything.
+  private static var replacement: ReadPlan {
+    var plan = ReadPlan()
+    plan.replacesEverything = true
     return plan
   }
 

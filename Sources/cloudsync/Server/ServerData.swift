@@ -48,7 +48,7 @@ enum ServerData {
     guard let path else { return "memory" }
     guard isDatabase(path), let scheme = path.range(of: "://") else { return path }
     let rest = path[scheme.upperBound...]
-    let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+    let end = rest.firstIndex(of: "/") ?? rest.endIndex
     guard let at = rest[..<end].lastIndex(of: "@") else { return withoutParameters(path) }
     let user = rest[..<at].prefix { $0 != ":" }
     return withoutParameters(path[..<scheme.upperBound] + user + rest[at...])

@@ -10,11 +10,7 @@
     private static let part = 100_000
 
     /// Removes all rows.
-    ///
-    /// An import then reads all records of a zone before it sends them. The limit of the time
-    /// between two exchanges does not hold for the rest of its transaction.
     func removeContents() throws {
-      _ = try fetch([PostgreSQLStatement("SET LOCAL idle_in_transaction_session_timeout = 0")])
       for table in PostgreSQLLayout.contents {
         let removal = PostgreSQLStatement(
           """

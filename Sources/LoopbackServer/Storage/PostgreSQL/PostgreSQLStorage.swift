@@ -57,11 +57,27 @@
     private enum Mode {
       case reading
       case writing
+      /// Everything is replaced, while no other transaction writes.
+      case replacing
 
-      var begin: String {
+      /// The statements that begin a transaction.
+      ///
+      /// Every transaction that writes locks the same table, in a mode that excludes only one that
+      /// replaces everything. The latter may pause for long: it reads an archive.
+      var begin: [PostgreSQLStatement] {
         switch self {
-        case .reading: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-        case .writing: "BEGIN ISOLATION LEVEL READ COMMITTED"
+        case .reading: [PostgreSQLStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")]
+        case .writing:
+          [
+            PostgreSQLStatement("BEGIN ISOLATION LEVEL READ COMMITTED"),
+            PostgreSQLStatement("LOCK TABLE cloudsync.settings IN ROW SHARE MODE"),
+          ]
+        case .replacing:
+          [
+            PostgreSQLStatement("BEGIN ISOLATION LEVEL READ COMMITTED"),
+            PostgreSQLStatement("SET LOCAL idle_in_transaction_session_timeout = 0"),
+            PostgreSQLStatement("LOCK TABLE cloudsync.settings IN EXCLUSIVE MODE"),
+          ]
         }
       }
     }
@@ -170,8 +186,9 @@
       let results: [PostgreSQLRows]
       do {
         results = try exchange(
-          (running?.isBegun == true ? [] : [PostgreSQLStatement(ended.mode.begin)])
-            + writes + [PostgreSQLStatement("COMMIT")])
+          (running?.isBegun == true ? [] : ended.mode.begin) + writes + [
+            PostgreSQLStatement("COMMIT")
+          ])
       } catch var error as PostgreSQLError {
         error.isOutcomeUnknown = error.isConnectionLost && ended.hasChanges
         throw error
@@ -180,7 +197,7 @@
       guard results.last?.command == "COMMIT" else {
         throw PostgreSQLError(state: "25P02", "the transaction had failed and was rolled back")
       }
-      if connection?.hasWarning == true, ended.mode == .writing {
+      if connection?.hasWarning == true, ended.mode != .reading {
         // The commit may be on this server alone and be lost with it; so may an earlier one whose
         // receipt this transaction has read.
         drop()
@@ -336,11 +353,13 @@
     func isLocked(_ database: DatabaseID) -> Bool { running?.locked.contains(database) == true }
 
     /// Whether reads lock what a writing transaction must not lose.
-    var locks: Bool { running.map { $0.mode == .writing } ?? false }
+    var locks: Bool { running.map { $0.mode != .reading } ?? false }
 
-    /// Declares that the running transaction changes nothing.
-    func readOnly() {
-      if running?.isBegun == false { running?.mode = .reading }
+    /// Declares that the running transaction changes nothing, or everything.
+    func choose(_ plan: ReadPlan) {
+      guard running?.isBegun == false else { return }
+      if plan.isReadOnly { running?.mode = .reading }
+      if plan.replacesEverything { running?.mode = .replacing }
     }
 
     // MARK: Statements
@@ -359,10 +378,10 @@
       guard isComplete, !distrustsPlans, let transaction = running, !transaction.isBegun,
         transaction.mode == .reading
       else { return try fetch(statements) }
-      let begin = PostgreSQLStatement(transaction.mode.begin)
-      let rows = try exchange([begin] + statements + [PostgreSQLStatement("COMMIT")])
+      let begin = transaction.mode.begin
+      let rows = try exchange(begin + statements + [PostgreSQLStatement("COMMIT")])
       running?.isOver = true
-      return Array(rows.dropFirst().dropLast())
+      return Array(rows.dropFirst(begin.count).dropLast())
     }
 
     /// Runs statements that read, after all changes so far.
@@ -376,9 +395,7 @@
         throw PostgreSQLError(state: "40001", "the transaction reads more than was foreseen")
       }
       var before = try takePending()
-      if running?.isBegun == false {
-        before.insert(PostgreSQLStatement(transaction.mode.begin), at: 0)
-      }
+      if running?.isBegun == false { before = transaction.mode.begin + before }
       let rows = try exchange(before + statements)
       running?.isBegun = true
       running?.sentCount = 0
@@ -398,7 +415,7 @@
     /// Runs statements in the running transaction at once, without the pending changes.
     func runNow(_ statements: [PostgreSQLStatement]) throws -> [PostgreSQLRows] {
       var before: [PostgreSQLStatement] = []
-      if let running, !running.isBegun { before = [PostgreSQLStatement(running.mode.begin)] }
+      if let running, !running.isBegun { before = running.mode.begin }
       let rows = try exchange(before + statements)
       if running != nil { running?.isBegun = true }
       return Array(rows.dropFirst(before.count))

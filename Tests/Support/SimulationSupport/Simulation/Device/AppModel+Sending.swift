@@ -132,11 +132,15 @@ extension AppModel {
 
   /// A record was refused since its parent is not on the server: the parent has to go first, where
   /// it is still to be sent, and is gone otherwise.
+  ///
+  /// Two batches, each with a child of a record in the other, never succeed as a whole.
   private mutating func hasNoParent(_ place: Int) {
     guard entries[place].isDirty, let parent = layout.parent(of: place),
       entries[parent].isDirty, entries[parent].value != nil
     else { return giveUp(place) }
-    if entries[parent].isBlocked { entries[place].isBlocked = true } else { wantSent(place) }
+    guard !entries[parent].isBlocked else { return entries[place].isBlocked = true }
+    policy.isAtomic = false
+    wantSent(place)
   }
 
   private mutating func wasNotDeleted(_ place: Int, _ error: CloudError) {
