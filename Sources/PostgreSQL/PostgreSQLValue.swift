@@ -7,7 +7,7 @@
     case integer(Int64)
     /// A value of type `boolean`.
     case bool(Bool)
-    /// A value of type `text`.
+    /// A value of type `text`, in which U+FFFD stands for U+0000: PostgreSQL has no such text.
     case text(String)
     /// A value of type `bytea`.
     case bytes([UInt8])
@@ -48,7 +48,7 @@
       case .null: break
       case .integer(let value): Self.append(value, &bytes)
       case .bool(let value): bytes.append(value ? 1 : 0)
-      case .text(let value): bytes += value.utf8
+      case .text(let value): bytes += Self.utf8(value)
       case .bytes(let value), .uuid(let value): bytes += value
       case .integers(let values):
         Self.append(values, of: 20, &bytes) { value, bytes in
@@ -62,8 +62,9 @@
         }
       case .texts(let values):
         Self.append(values, of: 25, &bytes) { value, bytes in
-          Self.append(Int32(clamping: value.utf8.count), &bytes)
-          bytes += value.utf8
+          let text = Self.utf8(value)
+          Self.append(Int32(clamping: text.count), &bytes)
+          bytes += text
         }
       case .byteArrays(let values):
         Self.append(values, of: 17, &bytes) { value, bytes in
@@ -71,6 +72,11 @@
           bytes += value
         }
       }
+    }
+
+    private static func utf8(_ text: String) -> String.UTF8View {
+      guard text.utf8.contains(0) else { return text.utf8 }
+      return text.replacing("\0", with: "\u{FFFD}").utf8
     }
 
     private static func append<Number: FixedWidthInteger>(_ value: Number, _ bytes: inout [UInt8]) {

@@ -167,12 +167,15 @@
           "SELECT current_setting('idle_in_transaction_session_timeout')", []
         ).first { try $0.text(0) }
       }
+      try storage.transaction { #expect(try limit() == "20s") }
       try storage.transaction {
-        #expect(try limit() == "20s")
+        var plan = ReadPlan()
+        plan.replacesEverything = true
+        try storage.foresee { plan }
+        #expect(try limit() == "0")
         try storage.commit([
           .removeEverything(identity: 7, secret: StorageSecret(first: 1, second: 2))
         ])
-        #expect(try limit() == "0")
       }
       #expect(try limit() == "20s")
       try storage.close()
@@ -250,13 +253,13 @@
       let phone = server.device("phone", signedInAs: "alice")
       _ = try await send("zone", .modifyZones(ModifyZones(save: [Self.zone])), by: phone)
       let archive = try server.exportArchive()
-      let other = try PostgreSQLStorage(
-        database.address, identity: 1, secret: .random(), patience: patience)
+      let other = try PostgreSQLStorage(database.address)
+      let hasty = try PostgreSQLStorage(database.address, patience: patience)
       let home = DatabaseID(
         container: "late", environment: .development, scope: .private, owner: UserID("_a"))
       func write() throws {
-        try other.transaction {
-          try other.commit([.putDatabase(DatabaseRow(id: home, incarnation: 1))])
+        try hasty.transaction {
+          try hasty.commit([.putDatabase(DatabaseRow(id: home, incarnation: 1))])
         }
       }
       func isRefused(_ body: () throws -> Void) -> Bool { (try? body()) == nil }
@@ -274,6 +277,7 @@
       }
       try write()
       #expect(try other.databases().map(\.id.container).sorted() == ["c", "late"])
+      try hasty.close()
       try other.close()
       server.close()
       #expect(database.otherConnections == [])

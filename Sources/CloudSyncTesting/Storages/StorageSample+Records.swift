@@ -90,6 +90,13 @@ extension StorageSample {
       try storage.put(tombstone("a", 7))
       return try (pages + [found()]).joined(separator: "|")
     },
+    StorageCheck("names that no row can have are found nowhere", "true true true ||") { storage in
+      try storage.put(row("a", 1, parent: "p"))
+      return try "\(storage.record(RecordID(name: "a\0", zone: zoneA), in: alice) == nil) "
+        + "\(storage.account(named: "\0") == nil) "
+        + "\(storage.zone(ZoneID(name: "\0"), in: alice) == nil) "
+        + "\(links(storage, to: "p\0"))|\(changes(storage, ZoneID(name: "\0")))|"
+    },
     StorageCheck("a record whose type changed is found by the new type only", "|a|a|") { storage in
       var other = row("a", 2)
       other.type = "U"

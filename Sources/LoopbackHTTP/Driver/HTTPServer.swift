@@ -8,6 +8,10 @@ import Synchronization
 /// connections don't wait for each other. Call from any task. A server that is released ends at
 /// once, without waiting for running handlers.
 package final class HTTPServer: Sendable {
+  /// Receives what the server itself rejects; returns header fields for the response.
+  package typealias Rejected =
+    @Sendable (HTTPRequestHead?, HTTPResponse) -> [HTTPRequestHead.Field]
+
   /// The port that the server listens on.
   package let port: Int
   let core: HTTPServerCore
@@ -22,18 +26,19 @@ package final class HTTPServer: Sendable {
   ///     cancelled when the client disconnects, and at the end of the drain time; a client that
   ///     only closed its side of the connection still gets the response. A status below 200 or
   ///     above 599 is replaced with 500; for `nil` the connection is closed without a response.
-  ///   - refusalFields: Additional header fields of the response when the server itself rejects a
-  ///     request, given as much of its head as was read; the method and the path are empty if the
-  ///     request line is malformed. It is called like `admission`.
+  ///   - rejected: Called when the server itself rejects a request or a connection, with as much of
+  ///     the head as was read and the response, for which it returns additional header fields. The
+  ///     method and the path are empty if the request line is malformed. It is called like
+  ///     `admission`.
   /// - Throws: If the port is in use, not permitted or out of range.
   package convenience init(
     _ options: HTTPServerOptions = HTTPServerOptions(),
     admission: @escaping @Sendable (HTTPRequestHead) -> HTTPAdmission,
     handler: @escaping @Sendable (HTTPRequest) async -> HTTPResponse?,
-    refusalFields: @escaping @Sendable (HTTPRequestHead) -> [HTTPRequestHead.Field] = { _ in [] }
+    rejected: @escaping Rejected = { _, _ in [] }
   ) throws(HTTPServerError) {
     try self.init(
-      options, admission: admission, handler: handler, refusalFields: refusalFields,
+      options, admission: admission, handler: handler, rejected: rejected,
       acceptance: HTTPSocket.accept)
   }
 
@@ -41,14 +46,14 @@ package final class HTTPServer: Sendable {
     _ options: HTTPServerOptions,
     admission: @escaping @Sendable (HTTPRequestHead) -> HTTPAdmission,
     handler: @escaping @Sendable (HTTPRequest) async -> HTTPResponse?,
-    refusalFields: @escaping @Sendable (HTTPRequestHead) -> [HTTPRequestHead.Field] = { _ in [] },
+    rejected: @escaping Rejected = { _, _ in [] },
     acceptance: @escaping @Sendable (Int32) -> HTTPSocket.Acceptance
   ) throws(HTTPServerError) {
     let listener = try HTTPSocket.listen(host: options.host, port: options.port)
     port = listener.port
     let core = HTTPServerCore(
       listener.descriptor, options, admission: admission, handler: handler,
-      refusalFields: refusalFields, acceptance: acceptance)
+      rejected: rejected, acceptance: acceptance)
     self.core = core
     core.loop.execute { core.assumeIsolated { $0.begin() } }
   }

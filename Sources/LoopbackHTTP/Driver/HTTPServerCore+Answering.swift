@@ -25,9 +25,7 @@ extension HTTPServerCore {
   /// Rejects a request whose end is unknown, and closes the connection.
   func refuse(_ connection: HTTPConnection, _ refusal: HTTPRefusal) {
     var response = HTTPResponse(refusal)
-    if let head = connection.head ?? connection.parser.unfinishedHead {
-      response.fields += refusalFields(head)
-    }
+    response.fields += rejected(connection.head ?? connection.parser.unfinishedHead, response)
     refuse(connection, response)
   }
 

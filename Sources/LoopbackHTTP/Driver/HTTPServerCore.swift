@@ -11,7 +11,7 @@ actor HTTPServerCore {
   let options: HTTPServerOptions
   let admission: @Sendable (HTTPRequestHead) -> HTTPAdmission
   let handler: @Sendable (HTTPRequest) async -> HTTPResponse?
-  let refusalFields: @Sendable (HTTPRequestHead) -> [HTTPRequestHead.Field]
+  let rejected: HTTPServer.Rejected
   let clock: HTTPServerClock
   private let acceptance: @Sendable (Int32) -> HTTPSocket.Acceptance
 
@@ -40,14 +40,14 @@ actor HTTPServerCore {
     _ descriptor: Int32, _ options: HTTPServerOptions,
     admission: @escaping @Sendable (HTTPRequestHead) -> HTTPAdmission,
     handler: @escaping @Sendable (HTTPRequest) async -> HTTPResponse?,
-    refusalFields: @escaping @Sendable (HTTPRequestHead) -> [HTTPRequestHead.Field],
+    rejected: @escaping HTTPServer.Rejected,
     acceptance: @escaping @Sendable (Int32) -> HTTPSocket.Acceptance
   ) {
     self.descriptor = descriptor
     self.options = options
     self.admission = admission
     self.handler = handler
-    self.refusalFields = refusalFields
+    self.rejected = rejected
     self.acceptance = acceptance
     clock = HTTPServerClock(options.clock)
   }
@@ -136,8 +136,9 @@ actor HTTPServerCore {
   private func rejectConnection(_ descriptor: Int32) {
     // Unread input would cause a reset, which could discard the response.
     _ = receive(descriptor)
-    let refusal = HTTPRefusal(503, "too many connections: try again later")
-    _ = HTTPResponse(refusal).bytes(closes: true, date: date).withUnsafeBytes {
+    let response = HTTPResponse(HTTPRefusal(503, "too many connections: try again later"))
+    _ = rejected(nil, response)
+    _ = response.bytes(closes: true, date: date).withUnsafeBytes {
       HTTPSocket.send(descriptor, $0)
     }
     HTTPSocket.release(descriptor)

@@ -100,11 +100,16 @@ final class RequestRouter: Sendable {
     return .refuse(refusal)
   }
 
-  /// The CORS fields that let a page of an allowed origin read an error that occurs before routing.
-  func refusalFields(_ head: HTTPRequestHead) -> [HTTPRequestHead.Field] {
-    guard let routing = routing.withLock({ $0 }), routing.area(of: head.path) == .service else {
-      return []
-    }
+  /// Counts and logs what the HTTP server rejected; returns the CORS fields that let a page of an
+  /// allowed origin read the error.
+  func noteRejected(
+    _ head: HTTPRequestHead?, _ response: HTTPResponse
+  ) -> [HTTPRequestHead.Field] {
+    let routing = routing.withLock { $0 }
+    let operation = head.flatMap { routing?.operation(of: $0.path) } ?? "other"
+    metrics.noteRefusal(operation, response.status)
+    log(head, operation, response.status, .zero, 0, response.bodyCount)
+    guard let head, let routing, routing.area(of: head.path) == .service else { return [] }
     return routing.policy.fields(for: head)
   }
 
@@ -125,13 +130,13 @@ final class RequestRouter: Sendable {
   }
 
   private func log(
-    _ head: HTTPRequestHead, _ operation: String, _ status: Int, _ duration: Duration,
+    _ head: HTTPRequestHead?, _ operation: String, _ status: Int, _ duration: Duration,
     _ received: Int, _ sent: Int
   ) {
     options.requestLog?(
       LoopbackWebServer.LoggedRequest(
-        method: head.hasKnownMethod ? head.method : "other", operation: operation, status: status,
-        duration: duration, received: received, sent: sent))
+        method: head.flatMap { $0.hasKnownMethod ? $0.method : nil } ?? "other",
+        operation: operation, status: status, duration: duration, received: received, sent: sent))
   }
 
   private func answer(_ request: HTTPRequest, _ routing: Routing) async -> HTTPResponse? {

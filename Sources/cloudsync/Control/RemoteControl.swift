@@ -10,17 +10,22 @@ import Foundation
 struct RemoteControl: ControlInterface {
   let url: URL
   let token: String
-  private let configuration: URLSessionConfiguration
+  /// For transfers of archives, which the server makes or reads as a whole before it answers.
+  private let transfers: URLSessionConfiguration
   private let session: URLSession
 
   /// Creates a client for the server with this URL and control token.
   init(url: URL, token: String) {
     self.url = url
     self.token = token
-    configuration = URLSessionConfiguration.ephemeral
-    configuration.timeoutIntervalForRequest = 120
-    configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
-    session = URLSession(configuration: configuration)
+    func configuration(seconds: TimeInterval) -> URLSessionConfiguration {
+      let configuration = URLSessionConfiguration.ephemeral
+      configuration.timeoutIntervalForRequest = seconds
+      configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+      return configuration
+    }
+    transfers = configuration(seconds: 86_400)
+    session = URLSession(configuration: configuration(seconds: 120))
   }
 
   func send(_ request: ControlRequest) async throws -> [UInt8] {
@@ -32,7 +37,7 @@ struct RemoteControl: ControlInterface {
     _ request: ControlRequest, showing words: Transfer.Words, _ output: Output
   ) async throws -> [UInt8] {
     try await send(request) {
-      try await Transfer.answer(to: $0, words, configuration: configuration, output)
+      try await Transfer.answer(to: $0, words, configuration: transfers, output)
     }
   }
 
@@ -54,9 +59,14 @@ struct RemoteControl: ControlInterface {
     let data: Data
     let response: URLResponse
     do { (data, response) = try await answer(urlRequest) } catch {
-      let isRefused = (error as? URLError)?.code == .cannotConnectToHost
-      let reason = isRefused ? "; is it running?" : ": \((error as NSError).localizedDescription)"
-      throw ToolError("no server answers at \(base)\(reason)", code: ExitCode.unavailable)
+      let reason =
+        switch (error as? URLError)?.code {
+        case .cannotConnectToHost: "no server answers at \(base); is it running?"
+        case .timedOut:
+          "the server at \(base) did not answer in time; it may still do what was asked"
+        default: "no server answers at \(base): \((error as NSError).localizedDescription)"
+        }
+      throw ToolError(reason, code: ExitCode.unavailable)
     }
     guard let status = (response as? HTTPURLResponse)?.statusCode, status == 200 else {
       throw refusal(request, (response as? HTTPURLResponse)?.statusCode ?? 0, [UInt8](data))

@@ -1,5 +1,6 @@
 import LoopbackServer
 import Records
+import Synchronization
 import Testing
 import WebServices
 
@@ -188,6 +189,34 @@ struct RequestFormTests {
       #expect(try await client.answer().status == 401)
       await client.close()
     }
+  }
+
+  @Test("What the HTTP layer rejects is in the log and in the metrics, too")
+  func rejectedRequestsAreLogged() async throws {
+    let log = Mutex<[String]>([])
+    try await AccessWorld.run(
+      options: { options in
+        options.requestLog = { request in
+          let line = "\(request.method) \(request.operation) \(request.status)"
+          log.withLock { $0.append(line) }
+        }
+      }
+    ) { world in
+      let target = world.path(.recordsModify, .public) + "?" + (try world.query("bob"))
+      let host = "HTTP/1.1\r\nHost: localhost:\(world.web.port)\r\n"
+      for (request, status) in [
+        ("POST \(target) \(host)Content-Length: 90000000\r\n\r\n", 413),
+        ("nonsense\r\n\r\n", 400),
+        ("GET /\(String(repeating: "x", count: 9_000)) \(host)\r\n", 414),
+      ] {
+        #expect(try await world.send(request).status == status)
+      }
+      let metrics = try await world.ask(
+        "GET", "/metrics", fields: ["Authorization: Bearer \(world.web.controlToken)"])
+      #expect(metrics.text.contains(#"operation="records/modify",status="413"} 1"#))
+    }
+    let lines = log.withLock { Array($0.prefix(3)) }
+    #expect(lines == ["POST records/modify 413", "other other 400", "other other 414"])
   }
 
   /// Proves WS-168.
