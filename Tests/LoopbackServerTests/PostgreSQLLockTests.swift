@@ -167,7 +167,8 @@
           "SELECT current_setting('idle_in_transaction_session_timeout')", []
         ).first { try $0.text(0) }
       }
-      try storage.transaction { #expect(try limit() == "20s") }
+      let usual = try storage.transaction { try limit() }
+      #expect(usual == "20s")
       try storage.transaction {
         var plan = ReadPlan()
         plan.replacesEverything = true
@@ -247,7 +248,8 @@
     @Test("No other process writes while a server is reset or imports an archive")
     func replacementExcludesWriters() async throws {
       let database = try TemporaryDatabase()
-      let patience = Duration.milliseconds(200)
+      // Half of it is the time for which a lock is awaited.
+      let patience = Duration.seconds(4)
       let server = try LoopbackServer(
         postgreSQL: database.address, notifies: false, patience: patience)
       let phone = server.device("phone", signedInAs: "alice")
@@ -257,9 +259,9 @@
       let hasty = try PostgreSQLStorage(database.address, patience: patience)
       let home = DatabaseID(
         container: "late", environment: .development, scope: .private, owner: UserID("_a"))
-      func write() throws {
-        try hasty.transaction {
-          try hasty.commit([.putDatabase(DatabaseRow(id: home, incarnation: 1))])
+      func write(_ storage: PostgreSQLStorage) throws {
+        try storage.transaction {
+          try storage.commit([.putDatabase(DatabaseRow(id: home, incarnation: 1))])
         }
       }
       func isRefused(_ body: () throws -> Void) -> Bool { (try? body()) == nil }
@@ -272,10 +274,12 @@
       #expect(try other.databases().isEmpty)
       var lines = String(decoding: archive, as: UTF8.self).split(separator: "\n")[...]
       try server.importArchive {
-        #expect(isRefused(write), "the archive would replace it")
+        if lines.count == 2 {
+          #expect(isRefused { try write(hasty) }, "the archive would replace it")
+        }
         return lines.popFirst().map(String.init)
       }
-      try write()
+      try write(other)
       #expect(try other.databases().map(\.id.container).sorted() == ["c", "late"])
       try hasty.close()
       try other.close()
