@@ -40,9 +40,12 @@ extension SyncMachine {
   ) {
     switch answer {
     case .success(.zones(let results)) where results.count == zones.count:
+      for error in results.compactMap(\.error) { honor(error, now: now) }
+      if isHeldBack(now), let error = results.compactMap(\.error).first(where: { $0.wait != nil }) {
+        return fail(&fetch, error)
+      }
       var losses: [ZoneDeletion] = []
       for (zone, result) in zip(zones, results) {
-        if let error = result.error { honor(error, now: now) }
         if let reason = result.error?.zoneLoss {
           losses.append(ZoneDeletion(zone: zone, reason: reason))
         } else {

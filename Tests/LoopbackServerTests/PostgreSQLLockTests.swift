@@ -287,6 +287,28 @@
       #expect(database.otherConnections == [])
     }
 
+    @Test("Accounts that another process removed are not made again by a notification")
+    func notificationMakesNoAccount() async throws {
+      let database = try TemporaryDatabase()
+      let servers = try (0..<2).map { _ in
+        try LoopbackServer(postgreSQL: database.address, notifies: false)
+      }
+      let tablet = servers[1].device("tablet", signedInAs: "bob")
+      _ = try await send("zone", .modifyZones(ModifyZones(save: [Self.zone])), by: tablet)
+      try servers[0].reset()
+      let phone = servers[0].device("phone", signedInAs: "alice")
+      _ = try await send("zone", .modifyZones(ModifyZones(save: [Self.zone])), by: phone)
+      let storage = try PostgreSQLStorage(database.address)
+      let changed = try storage.databases().map(\.id)
+      #expect(changed.count == 1)
+      // The first notices the reset, and the server forgets what it knew of accounts.
+      for _ in 0..<3 { servers[1].check(changed) }
+      #expect(try storage.accounts().map(\.name) == ["alice"])
+      try storage.close()
+      for server in servers { server.close() }
+      #expect(database.otherConnections == [])
+    }
+
     @Test("An administrative action does not hide a change of another server")
     func administrationHidesNoChange() async throws {
       let database = try TemporaryDatabase()

@@ -90,6 +90,26 @@ struct MissingZoneTests {
     #expect(story.machine.state.databaseToken == .at(2))
   }
 
+  @Test("A wait that the server asks for one of the zones ends the fetch")
+  func waitForOneZoneEndsTheFetch() {
+    var story = expired()
+    story.answer(MissingZoneTests.page([], 2))
+    let fates: [(ZoneID, CloudError?)] = [
+      (MissingZoneTests.zones[0], CloudError(.userDeletedZone, "")),
+      (MissingZoneTests.zones[1], CloudError(.zoneBusy, "", retryAfter: 20)),
+      (MissingZoneTests.zones[2], nil),
+    ]
+    story.answer(MissingZoneTests.fates(fates))
+    #expect(story.request == nil)
+    #expect(story.told().filter { $0.hasPrefix(">") } == ["> fetchZones"])
+    // Everything is listed again after the wait, and nothing of the answer was lost.
+    story.now = story.now + .seconds(20)
+    story.fetch()
+    #expect(story.request != nil)
+    #expect(story.machine.state.databaseToken == .at(1))
+    #expect(Set(story.machine.state.knownZones) == Set(MissingZoneTests.zones))
+  }
+
   /// Proves CE-115.
   @Test("A zone that any page of a listing names is not asked for", arguments: 2...4)
   func zonesOfLaterPagesAreNotMissing(pageCount: Int) {

@@ -346,6 +346,15 @@ final class MachineExecutor: Sendable {
     }
   }
 
+  /// The user record name of `account`; `nil` if it does not exist, as after a reset by another
+  /// process.
+  private func user(ofExisting account: String) throws(CloudError) -> UserID? {
+    if let user = state.withLock({ $0.users[Array(account.utf8)] }) { return user }
+    return try enter(runs: MachineExecutor.mostRuns) { _, storage in
+      try storage.account(named: account)?.user
+    }
+  }
+
   /// The storage's secret, which an import or a reset changes.
   ///
   /// Cached, because every request over HTTP needs it. After another process has changed it, the
@@ -423,7 +432,10 @@ final class MachineExecutor: Sendable {
   func foreignPushes(
     in databases: [DatabaseID], to accounts: [String]
   ) throws(CloudError) -> [AddressedPush] {
-    let users = Set(try accounts.map { name throws(CloudError) in try user(of: name) })
+    var users: Set<UserID> = []
+    for account in accounts {
+      if let user = try user(ofExisting: account) { users.insert(user) }
+    }
     let databases = databases.filter { $0.owner.map(users.contains) ?? !users.isEmpty }
     guard !databases.isEmpty else { return [] }
     return try enter(runs: MachineExecutor.mostRuns) { machine, storage in
