@@ -41,6 +41,7 @@ struct QueryRefusalTests {
       filter("text", .listMemberBeginsWith, .string("x")), filter("place", .equals, place),
       filter("place", .near, place), filter("place", .near, .int64(1), distance: 1),
       filter("place", .near, place, distance: -1), filter("place", .near, place, distance: .nan),
+      filter("place", .near, place, distance: .infinity),
       filter("text", .near, place, distance: 1), filter("link", .lessThan, pointer("x")),
       filter("link", .equals, .string("x")), filter("file", .equals, .string("x")),
       filter("file", .equals, .asset(Asset(checksum: "", size: 0))),

@@ -179,6 +179,10 @@ struct ArchiveDamageTests {
       (database.replacing(#","byteCount":2"#, with: ""), "'byteCount' is missing"),
       (database.replacing("1.0", with: "1e999"), "too large"),
       (database.replacing("1.0", with: "\"bits:g\""), "'seconds' is not a number"),
+      (
+        database.replacing(#"{"se"#, with: #"{"utc":"2001-01-01T00:00:02.000Z","se"#),
+        "are not the same time"
+      ),
       (database.replacing("private", with: "secret"), "'scope'"),
       (database.replacing("development", with: "moon"), "'environment'"),
       (record(#""deleted":false"#), "neither"), (record(#""deleted":true,"record":{}"#), "both"),
@@ -192,6 +196,10 @@ struct ArchiveDamageTests {
       ),
       (#"{"kind":"file","sha256":"0","size":2,"content":"QQ=="}"#, "'size'"),
       (upload, "not in the archive"),
+      (
+        #"{"kind":"file","sha256":"0","size":1,"content":"QQ=="}"# + "\n"
+          + upload.replacing(#":"r","#, with: #":"archive 0","#), "not a valid receipt"
+      ),
       (
         #"{"kind":"receipt","user":"_a","device":"d","place":1,"request":"r","answer":"/w=="}"#,
         "'answer'"

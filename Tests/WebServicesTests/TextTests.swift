@@ -175,6 +175,41 @@ struct TextTests {
     report(faults)
   }
 
+  @Test("Numbers at the ends of their kinds, and repeated keys, have one meaning in both ways")
+  func extremeNumbersReadSameBothWays() throws {
+    let save = RecordSave(Record(id: RecordID(name: "r", zone: .default), type: "Note"))
+    let trip = try #require(
+      try Trip(.modifyRecords(ModifyRecords(save: [save])), .private, isExact: false))
+    let body = String(decoding: trip.clientRequest.body?.bytes ?? [], as: UTF8.self)
+    #expect(body.contains(#""fields":{}"#))
+    let numbers = [
+      "0", "-0", "-1", "01", "-01", "1.5", "1e2", "-", "999999999999999999", "1000000000000000000",
+      "9223372036854775807", "9223372036854775808", "9999999999999999999", "99999999999999999999",
+      "-9223372036854775808", "-9223372036854775809", "-9999999999999999999",
+    ]
+    func field(_ key: String, _ number: String, _ type: String) -> String {
+      #""\#(key)":{"value":\#(number),"type":"\#(type)"}"#
+    }
+    var fields = numbers.flatMap { number in
+      ["INT64", "DOUBLE", "TIMESTAMP"].map { field("n", number, $0) }
+    }
+    for second in ["a", "b", "c"] {
+      fields.append(field("b", "1", "INT64") + "," + field(second, "2", "INT64"))
+    }
+    var faults: [String] = []
+    for field in fields {
+      let text = Array(body.replacing(#""fields":{}"#, with: #""fields":{\#(field)}"#).utf8)
+      let tree = Found { () throws(CloudError) in
+        try TextTests.byTree(text, trip.path, trip.notation)?.requests
+      }
+      let read = Found { () throws(CloudError) in
+        try TextTests.byText(text, trip.path, trip.notation)?.requests
+      }
+      if tree != read { faults.append("\(field): \(read), was \(tree)") }
+    }
+    report(faults)
+  }
+
   @Test("Damaged text is refused, or has the same meaning, in both ways of reading")
   func damagedTextReadsSameBothWays() throws {
     var damage = JSONDamage(random: SeededGenerator(seed: 11))

@@ -77,6 +77,98 @@ struct SharingValueTests {
     #expect(share.owner.permission == .readWrite, "the owner's entry stays")
   }
 
+  /// A share of a zone with a guest who accepted and one who was only invited.
+  private func shareWithGuests() -> CKShare {
+    let share = CKShare(recordZoneID: CKRecordZone.ID(zoneName: "Z"))
+    for (name, acceptance) in [("ann", ShareAcceptance.accepted), ("bob", .pending)] {
+      share.addParticipant(
+        CKShareParticipant(
+          ShareParticipant(
+            id: name, identity: UserIdentity(user: UserID("_\(name)")), acceptance: acceptance)))
+    }
+    return share
+  }
+
+  private func guests(of share: CKShare) -> [String] {
+    share.participants.filter { $0.role != .owner }.map(\.participantID)
+  }
+
+  @Test("A share opened to everyone loses who has not accepted, and a closed one all but its owner")
+  func publicPermissionTakesPeopleOut() {
+    let share = shareWithGuests()
+    share.publicPermission = .none
+    #expect(guests(of: share) == ["ann", "bob"], "nothing was changed")
+    share.publicPermission = .readOnly
+    #expect(guests(of: share) == ["ann"])
+    share.publicPermission = .readWrite
+    #expect(guests(of: share) == ["ann"])
+    share.publicPermission = .none
+    #expect(share.participants.map(\.role) == [.owner])
+  }
+
+  @Test("A share for everyone takes no invitation, and its owner cannot be removed")
+  func publicShareTakesNoInvitation() {
+    let share = CKShare(recordZoneID: CKRecordZone.ID(zoneName: "Z"))
+    share.publicPermission = .readOnly
+    share.addParticipant(participant("ann", user: "_ann"))
+    #expect(guests(of: share).isEmpty)
+    share.removeParticipant(share.owner)
+    #expect(share.participants.map(\.role) == [.owner])
+  }
+
+  @Test("A change of a participant's object is in each copy and archive of the share")
+  func participantChangeIsInCopiesAndArchives() throws {
+    func changed(_ copy: (CKShare) throws -> CKShare?) rethrows -> CKShare.ParticipantPermission? {
+      let share = CKShare(recordZoneID: CKRecordZone.ID(zoneName: "Z"))
+      let guest = participant("ann", user: "_ann")
+      share.addParticipant(guest)
+      guest.permission = .readWrite
+      return try copy(share)?.participants.last?.permission
+    }
+    #expect(changed { $0.copy() as? CKShare } == .readWrite)
+    for encode in [CKShare.encode(with:), CKShare.encodeSystemFields(with:)] {
+      let permission = try changed { share in
+        let archiver = NSKeyedArchiver(requiringSecureCoding: true)
+        encode(share)(archiver)
+        return CKShare(coder: try NSKeyedUnarchiver(forReadingFrom: archiver.encodedData))
+      }
+      #expect(permission == .readWrite)
+    }
+  }
+
+  @Test("The owner is the current user of a share only until the server has said who is")
+  func currentUserOfNewShareIsItsOwner() {
+    let share = CKShare(recordZoneID: CKRecordZone.ID(zoneName: "Z"))
+    #expect(share.currentUserParticipant?.role == .owner)
+    let save = share.pendingSave()
+    var saved = share.value
+    saved.sharing = save.sharing
+    saved.sharing?.url = "https://example.org/share"
+    share.didSave(saved, of: save)
+    #expect(share.currentUserParticipant == nil)
+  }
+
+  @Test("The share of one container is not accepted in another, which is not asked")
+  func shareOfAnotherContainerIsRefused() async throws {
+    let server = LoopbackServer()
+    func container(_ identifier: String, _ account: String) -> CKContainer {
+      let device = server.device(account, signedInAs: account)
+      return CKContainer(identifier: identifier, transport: device)
+    }
+    let anna = container("iCloud.first", "anna")
+    let zone = try await anna.privateCloudDatabase.save(CKRecordZone(zoneName: "Z"))
+    let share = CKShare(recordZoneID: zone.zoneID)
+    share.publicPermission = .readOnly
+    _ = try await anna.privateCloudDatabase.save(share)
+    let url = try #require(share.url)
+    let metadata = try await container("iCloud.first", "bob").shareMetadata(for: url)
+    server.controls.forgetRequests()
+    let other = container("iCloud.second", "bob")
+    let refused = await #expect(throws: CKError.self) { _ = try await other.accept(metadata) }
+    #expect(refused?.code == .badContainer && server.controls.requestCount() == 0)
+    server.close()
+  }
+
   @Test("An archive that is not one of a share makes a share that no server has")
   func archiveOfAnotherRecordIsNoShare() throws {
     let record = CKRecord(recordType: "T", recordID: CKRecord.ID(recordName: "r"))

@@ -145,6 +145,55 @@ struct InspectTests {
     withExtendedLifetime(stores) {}
   }
 
+  @Test("An import that is refused leaves the file that was there, and the server in use, as it is")
+  func refusedImportLeavesFile() async throws {
+    let (stores, path) = try await filledFile()
+    let tool = try ServerTool()
+    let archive = try await tool.good("export", "--data", path)
+    let cloud = try await tool.serve()
+    try await cloud.save("n1")
+    for input in [archive, String(archive.dropLast(10)), ""] {
+      let run = try await tool.run(
+        ["import", "-", "--data", path], environment: cloud.environment, input: input)
+      #expect(run.code == 1 && run.errors.contains("into an empty server only"), "\(run.errors)")
+      #expect(try await tool.good("export", "--data", path) == archive)
+    }
+    // A file that is named goes before the server of the environment.
+    let reset = try await tool.good(
+      "reset", "--yes", "--data", path, environment: cloud.environment)
+    #expect(reset == "removed everything; the server holds 0 accounts and 0 databases\n")
+    let empty = try await tool.good("export", "--data", path)
+    let cut = try await tool.run(
+      ["import", "-", "--data", path], environment: cloud.environment,
+      input: String(archive.dropLast(10)))
+    #expect(cut.code == 65 && cut.errors.contains("Nothing was imported"), "\(cut.errors)")
+    #expect(try await tool.good("export", "--data", path) == empty)
+    let records = try await tool.good("inspect", "records", environment: cloud.environment)
+    #expect(records.contains("n1"))
+    #expect(await cloud.stop() == 0)
+    withExtendedLifetime(stores) {}
+  }
+
+  @Test("An archive of many pieces is imported whole by a file and by a server")
+  func longArchiveIsImportedWhole() async throws {
+    let tool = try ServerTool()
+    let cloud = try await tool.serve()
+    // The tool reads pieces of 256 KiB, so lines lie across their ends.
+    let title = String(repeating: "Milk and bread. ", count: 8_000)
+    for number in 0..<8 { #expect(try await cloud.save("n\(number)", title: title) == 200) }
+    let path = tool.path("archive")
+    try await tool.good("export", "--output", path, environment: cloud.environment)
+    let archive = try String(contentsOfFile: path, encoding: .utf8)
+    #expect(archive.utf8.count > 3 << 18)
+    try await tool.good("reset", "--yes", environment: cloud.environment)
+    try await tool.good("import", path, environment: cloud.environment)
+    #expect(try await tool.good("export", environment: cloud.environment) == archive)
+    #expect(await cloud.stop() == 0)
+    let file = tool.path("file.sqlite")
+    try await tool.good("import", path, "--data", file)
+    #expect(try await tool.good("export", "--data", file) == archive)
+  }
+
   /// Proves S5.
   @Test("Faults are added, listed and cleared where the server allows them")
   func faultsAreAddedListedAndCleared() async throws {

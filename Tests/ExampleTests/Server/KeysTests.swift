@@ -97,4 +97,23 @@ struct KeysTests {
     #expect(private_.code == 65 && private_.errors.contains("-pubout"), "\(private_.errors)")
     #expect(await cloud.stop() == 0)
   }
+
+  @Test("A server that knows only the account of a key starts with the usual account")
+  func accountOfKeyIsNoneOfTheServers() async throws {
+    guard let openssl = InstalledProgram.find("openssl") else { return }
+    _ = try await run(
+      openssl,
+      ["ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", tool.path("key.pem")])
+    _ = try await run(
+      openssl, ["ec", "-in", tool.path("key.pem"), "-pubout", "-out", tool.path("public.pem")])
+    let path = tool.path("cloud.sqlite")
+    let first = try await tool.serve("--data", path, "--account", "ada")
+    #expect(await first.stop() == 0)
+    try await tool.good("reset", "--yes", "--data", path)
+    try await tool.good("keys", "add", tool.path("public.pem"), "--data", path)
+    let second = try await tool.serve("--data", path)
+    #expect(Array(second.webAuthTokens.keys) == ["default"])
+    #expect(try await second.save("n1") == 200)
+    #expect(await second.stop() == 0)
+  }
 }
