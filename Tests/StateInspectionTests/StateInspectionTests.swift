@@ -258,6 +258,23 @@ struct StateInspectionTests {
     }
   }
 
+  @Test("A member that a file does not have is an error, and not its one state elsewhere")
+  func absentMemberShowsNoOtherState() throws {
+    let file = StateSamples.AppFile(engines: [
+      "private": try StateSamples.serialization(StateSamples.state)
+    ])
+    let bytes = try StateSamples.json(file)
+    let error = #expect(throws: StateInspectionError.self) {
+      try StateInspection(bytes: bytes, name: "F", member: "engines.shared")
+    }
+    #expect(error?.code == .ambiguous)
+    #expect(
+      error?.message
+        == "F holds no state at engines.shared. It has them at engines.private.data.")
+    let found = try StateInspection(bytes: bytes, member: "engines.private")
+    #expect(found.state.user == StateSamples.state.user)
+  }
+
   @Test("A path that is not a regular file gives a clear error without waiting")
   func invalidPathFailsWithoutWaiting() throws {
     try StateSamples.inFolder { folder in

@@ -121,6 +121,44 @@ struct LiveAnswerTests {
     ]
   }
 
+  /// Shares that are accepted, in a database of the owner and in one of a guest, and a known user.
+  private static var people: [Case] {
+    let url = ShareMetadata.urlPrefix + "0aBc"
+    let owner = UserIdentity(user: UserID("_bob"))
+    let person = UserIdentity(user: UserID("_bob"), lookup: .user(UserID("_bob")))
+    let zones = [
+      (#""databaseScope":"PRIVATE","#, ZoneID(name: "Notes")),
+      (#""databaseScope":"SHARED","#, ZoneID(name: "Notes", owner: "_bob")),
+      ("", ZoneID(name: "Notes", owner: "_bob")),
+    ]
+    let accepted = zones.map { scope, zone in
+      var share = Record(id: RecordID(name: "s", zone: zone), type: "cloudkit.share")
+      share.sharing = ShareDetails(
+        root: nil, publicPermission: .readOnly, url: url,
+        participants: [
+          ShareParticipant(
+            id: "p", identity: owner, role: .owner, permission: .readWrite, acceptance: .accepted)
+        ])
+      return Case(
+        request: .acceptShares([url]), database: .public,
+        answer: #"""
+          {"results":[{"shortGUID":{"value":"0aBc"},\#(scope)
+          "zoneID":{"zoneName":"Notes","ownerRecordName":"_bob"},
+          "share":{"recordName":"s","recordType":"cloudkit.share","shortGUID":"0aBc",
+          "publicPermission":"READ_ONLY","participants":[{"participantId":"p","type":"OWNER",
+          "permission":"READ_WRITE","acceptanceStatus":"ACCEPTED","userIdentity":{
+          "userRecordName":"_bob","lookupInfo":{}}}]}}]}
+          """#,
+        reply: .success(.sharesAccepted([ItemResult(id: url, .success(share))])))
+    }
+    return accepted + [
+      Case(
+        request: .findUsers([.user(UserID("_bob"))]), database: .public,
+        answer: #"{"users":[{"userRecordName":"_bob","lookupInfo":{}}]}"#,
+        reply: .success(.usersFound([ItemResult(id: .user(UserID("_bob")), .success(person))])))
+    ]
+  }
+
   private static var others: [Case] {
     let url = ShareMetadata.urlPrefix + "0aBc"
     let zone = ZoneID(name: "Notes", owner: "_bob")
@@ -195,7 +233,7 @@ struct LiveAnswerTests {
   @Test("Answers in the format of Apple's service are understood")
   func appleServiceAnswersAreUnderstood() throws {
     var faults: [String] = []
-    for each in Self.feeds + Self.records + Self.others {
+    for each in Self.feeds + Self.records + Self.people + Self.others {
       let client = Notation(container: "iCloud.c", database: each.database, isExact: false)
       let clientRequest = ClientRequest(each.request, client)
       let json = try JSON(parsing: Array(each.answer.utf8))
