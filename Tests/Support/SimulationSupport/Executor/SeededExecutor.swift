@@ -34,8 +34,7 @@ package final class SeededExecutor: TaskExecutor {
     case livelock
   }
 
-  /// The number of jobs without progress that are taken for a livelock; a hundred times what any
-  /// world needs.
+  /// The number of jobs without progress that are taken for a livelock.
   private static let mostJobsAtOnce = 200_000
 
   /// The longest time that the clock advances while the main task waits.
