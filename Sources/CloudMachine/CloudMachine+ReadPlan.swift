@@ -24,12 +24,10 @@ extension CloudMachine {
       var plan = ReadPlan()
       plan.accounts = name.map { [$0] } ?? []
       plan.users = user.map { [$0] } ?? []
-      plan.isReadOnly = !call.request.isMutation
-      guard name != nil || !call.request.isMutation else {
-        // It is refused, and must neither lock nor create anything.
-        plan.isReadOnly = true
-        return plan
-      }
+      // A change without an account is refused, and must neither lock nor create anything.
+      let isRefused = name == nil && call.request.isMutation
+      plan.isReadOnly = !call.request.isMutation || isRefused
+      if isRefused { return plan }
       if call.request.isMutation, readsReceipt, let user {
         plan.receipt = ReceiptKey(user: user, device: device, requestID: call.requestID)
       }

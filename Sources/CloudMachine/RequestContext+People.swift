@@ -8,8 +8,8 @@ import Records
 extension RequestContext {
   /// Accounts by their addresses.
   struct AddressBook {
-    private var byPhone: [String: AccountRow] = [:]
-    private var byEmail: [String: AccountRow] = [:]
+    fileprivate var byPhone: [String: AccountRow] = [:]
+    fileprivate var byEmail: [String: AccountRow] = [:]
 
     fileprivate init(_ accounts: [AccountRow]) {
       for account in accounts.reversed() {
@@ -17,9 +17,6 @@ extension RequestContext {
         if let email = account.person.email { byEmail[email.lowercased()] = account }
       }
     }
-
-    fileprivate func account(phone: String) -> AccountRow? { byPhone[phone] }
-    fileprivate func account(email: String) -> AccountRow? { byEmail[email] }
   }
 
   /// The addresses of all accounts.
@@ -33,10 +30,10 @@ extension RequestContext {
     case .user(let user):
       return user.rawValue == ZoneID.currentOwner ? account : try storage.account(user)
     case .phone(let number):
-      return try (book ?? addressBook()).account(phone: number)
+      return try (book ?? addressBook()).byPhone[number]
     case .email(let address):
       let address = address.lowercased()
-      if let found = try (book ?? addressBook()).account(email: address) { return found }
+      if let found = try (book ?? addressBook()).byEmail[address] { return found }
       if let found = try storage.account(named: address) { return found }
       let suffix = "@example.com"
       guard address.hasSuffix(suffix) else { return nil }

@@ -137,7 +137,7 @@ public final class LoopbackWebServer: Sendable {
     do throws(HTTPServerError) {
       http = try HTTPServer(
         httpOptions, admission: { router.admission($0) }, handler: { await router.answer($0) },
-        rejected: { router.noteRejected($0, $1) })
+        refused: { router.noteRefusal($0, $1) })
     } catch {
       throw CloudError(
         error.isOfHost ? .invalidArguments : .serverRejectedRequest, error.description)

@@ -28,7 +28,7 @@ extension SyncedStore {
     /// A change that can't be sent for now, a record that can't be read, or a file that can't be
     /// written.
     public struct Problem: Hashable, Sendable {
-      /// What has the problem: records of several zones, zones and files may have the same name.
+      /// The record, zone or file that has the problem; several of these can have the same name.
       enum Subject: Hashable, Sendable {
         case record(CKRecord.ID)
         case zone(CKRecordZone.ID)

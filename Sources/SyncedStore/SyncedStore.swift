@@ -244,7 +244,7 @@ public final class SyncedStore: Sendable {
     try state.withLock { state in
       let (result, hasChanged) = try state.change(body)
       state.act()
-      // An observer may make a change that is often made already, which must not call it again.
+      // An observer may repeat a change at each status, which must not cause another one.
       if hasChanged { state.tellStatus() }
       // The change is stored; a file that can't be written anew now is another time.
       if state.journal.isMostlyObsolete { try? state.rewrite() }

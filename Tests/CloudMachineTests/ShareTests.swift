@@ -256,8 +256,8 @@ struct ShareTests {
     #expect(try world.accept(as: world.guest) == "! notAuthenticated")
   }
 
-  @Test("Nobody comes to a full share, and whoever is in it stays")
-  func fullShareAcceptsNobodyElse() throws {
+  @Test("A full share accepts no other person, and a participant who accepts again stays")
+  func fullShareAcceptsNoOtherPerson() throws {
     var limits = CloudLimits()
     limits.shareParticipants = 1
     let world = try World(limits: limits)

@@ -202,7 +202,7 @@ struct OperationsRunningTests {
   ]
 
   /// Proves CS-249.
-  @Test("A change and a question for the account end although their task is cancelled")
+  @Test("Changes and the account status are answered although their task is cancelled")
   func callsOfCancelledTasksEnd() async throws {
     let world = try await OperationsWorld()
     let (database, container) = (world.database, world.container)

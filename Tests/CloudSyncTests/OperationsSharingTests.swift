@@ -111,7 +111,7 @@ struct OperationsSharingTests {
     ) { world in
       let operation = CKFetchShareParticipantsOperation(userIdentityLookupInfos: [
         .init(emailAddress: "friend@mail.example"),
-        .init(userRecordID: CKRecord.ID(recordName: "_nobody")),
+        .init(userRecordID: CKRecord.ID(recordName: "_unknown")),
       ])
       operation.shareParticipantFetchedBlock = {
         world.note("person \($0.userIdentity.hasiCloudAccount)")

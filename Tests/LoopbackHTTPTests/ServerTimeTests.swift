@@ -26,16 +26,23 @@ struct ServerTimeTests {
     }
   }
 
+  /// A client that has had an answer, and has sent the first bytes of the body of a second request.
+  private func clientInsideBody(
+    bytes: Int, of length: Int, _ harness: ServerHarness
+  ) async throws -> TestClient {
+    let client = try harness.client()
+    let second = harness.get("/b", fields: ["Content-Length: \(length)"])
+    await client.send(harness.get("/a") + second + String(repeating: "x", count: bytes))
+    #expect(try await client.answer().text == "GET /a")
+    await harness.settled()
+    return client
+  }
+
   /// Proves TH-12.
   @Test("A body that arrives below the minimum rate gets a 408")
   func slowBodyGetsTimeout() async throws {
     try await ServerHarness.run(HTTPServerOptions { $0.bodyBytesPerSecond = 100 }) { harness in
-      let client = try harness.client()
-      let body = String(repeating: "x", count: 500)
-      await client.send(
-        harness.get("/a") + harness.get("/b", fields: ["Content-Length: 501"]) + body)
-      #expect(try await client.answer().text == "GET /a")
-      await harness.settled()
+      let client = try await clientInsideBody(bytes: 500, of: 501, harness)
       // Ten seconds are for nothing, and 500 bytes pay for five.
       await harness.clock.pass(.seconds(14))
       #expect(await harness.server.core.count(.body) == 1)
@@ -49,12 +56,7 @@ struct ServerTimeTests {
   @Test("A body of which nothing more arrives gets a 408, however fast its first part was")
   func stalledBodyGetsTimeout() async throws {
     try await ServerHarness.run(HTTPServerOptions { $0.bodyBytesPerSecond = 10 }) { harness in
-      let client = try harness.client()
-      let body = String(repeating: "x", count: 5_000)
-      await client.send(
-        harness.get("/a") + harness.get("/b", fields: ["Content-Length: 5002"]) + body)
-      #expect(try await client.answer().text == "GET /a")
-      await harness.settled()
+      let client = try await clientInsideBody(bytes: 5_000, of: 5_002, harness)
       // The bytes so far are noticed at a check, once a second.
       for _ in 0..<28 { await harness.clock.pass(.seconds(1)) }
       await client.send("x")

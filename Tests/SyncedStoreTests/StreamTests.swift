@@ -73,8 +73,8 @@ struct StreamTests {
     #expect(await buffered(updates)?.isRunning == false)
   }
 
-  @Test("A change that changes nothing is not told: an observer may make it each time")
-  func changeWithoutEffectIsNotTold() async throws {
+  @Test("A change without effect gives no status: an observer may repeat it at each one")
+  func changeWithoutEffectGivesNoStatus() async throws {
     let phone = try NoteDevice(server, "phone")
     let note = Note("a", "text", modified: 1)
     try phone.store.save(note)

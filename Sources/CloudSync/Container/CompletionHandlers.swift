@@ -2,7 +2,8 @@ import Foundation
 import Synchronization
 
 // The only tasks and queues of the CloudKit API. The tasks are detached, so that the work of a
-// completion handler or an observer is never attributed to a delegate callback that made the call.
+// completion handler or an observer is never attributed to a delegate callback that made the call;
+// that of `uncancelled` is not, because its caller waits for it.
 // Handlers run on queues and not on the tasks' threads, which are few, since handlers may block.
 
 /// Calls an app's handlers serially on a queue other than the main queue.
@@ -56,8 +57,8 @@ func beginWork(
 
 /// Runs `body` to its end, also if the task of the caller is cancelled.
 ///
-/// The server may have made the change already, and an app that does not wait any more must not get
-/// an error for it. Rule: CS-249.
+/// The server may have carried out a change already, which must not be reported as failed.
+/// Rule: CS-249.
 func uncancelled<Value: Sendable>(
   _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// The order of an app's steps therefore does not depend on the threads of the process. Tasks that
 /// an app starts without the executor of its caller run beside it.
-final class SerialTaskExecutor: TaskExecutor {
+package final class SerialTaskExecutor: TaskExecutor {
   private struct Contents {
     var jobCount = 0
     var waiters: [CheckedContinuation<Void, Never>] = []
@@ -14,7 +14,11 @@ final class SerialTaskExecutor: TaskExecutor {
   private let queue = DispatchQueue(label: "cloudsync.conformance")
   private let contents = Mutex(Contents())
 
-  func enqueue(_ job: consuming ExecutorJob) {
+  /// Creates an executor without tasks.
+  package init() {}
+
+  /// Adds a job, which runs after all earlier ones.
+  package func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     contents.withLock { $0.jobCount += 1 }
     queue.async { [self] in

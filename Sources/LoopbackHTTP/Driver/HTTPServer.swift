@@ -8,8 +8,8 @@ import Synchronization
 /// connections don't wait for each other. Call from any task. A server that is released ends at
 /// once, without waiting for running handlers.
 package final class HTTPServer: Sendable {
-  /// Receives what the server itself rejects; returns header fields for the response.
-  package typealias Rejected =
+  /// Receives what the server itself refuses; returns header fields for the response.
+  package typealias Refused =
     @Sendable (HTTPRequestHead?, HTTPResponse) -> [HTTPRequestHead.Field]
 
   /// The port that the server listens on.
@@ -26,7 +26,7 @@ package final class HTTPServer: Sendable {
   ///     cancelled when the client disconnects, and at the end of the drain time; a client that
   ///     only closed its side of the connection still gets the response. A status below 200 or
   ///     above 599 is replaced with 500; for `nil` the connection is closed without a response.
-  ///   - rejected: Called when the server itself rejects a request or a connection, with as much of
+  ///   - refused: Called when the server itself refuses a request or a connection, with as much of
   ///     the head as was read and the response, for which it returns additional header fields. The
   ///     method and the path are empty if the request line is malformed. It is called like
   ///     `admission`.
@@ -35,10 +35,10 @@ package final class HTTPServer: Sendable {
     _ options: HTTPServerOptions = HTTPServerOptions(),
     admission: @escaping @Sendable (HTTPRequestHead) -> HTTPAdmission,
     handler: @escaping @Sendable (HTTPRequest) async -> HTTPResponse?,
-    rejected: @escaping Rejected = { _, _ in [] }
+    refused: @escaping Refused = { _, _ in [] }
   ) throws(HTTPServerError) {
     try self.init(
-      options, admission: admission, handler: handler, rejected: rejected,
+      options, admission: admission, handler: handler, refused: refused,
       acceptance: HTTPSocket.accept)
   }
 
@@ -46,14 +46,14 @@ package final class HTTPServer: Sendable {
     _ options: HTTPServerOptions,
     admission: @escaping @Sendable (HTTPRequestHead) -> HTTPAdmission,
     handler: @escaping @Sendable (HTTPRequest) async -> HTTPResponse?,
-    rejected: @escaping Rejected = { _, _ in [] },
+    refused: @escaping Refused = { _, _ in [] },
     acceptance: @escaping @Sendable (Int32) -> HTTPSocket.Acceptance
   ) throws(HTTPServerError) {
     let listener = try HTTPSocket.listen(host: options.host, port: options.port)
     port = listener.port
     let core = HTTPServerCore(
       listener.descriptor, options, admission: admission, handler: handler,
-      rejected: rejected, acceptance: acceptance)
+      refused: refused, acceptance: acceptance)
     self.core = core
     core.loop.execute { core.assumeIsolated { $0.begin() } }
   }

@@ -25,7 +25,7 @@ extension HTTPServerCore {
   /// Rejects a request whose end is unknown, and closes the connection.
   func refuse(_ connection: HTTPConnection, _ refusal: HTTPRefusal) {
     var response = HTTPResponse(refusal)
-    response.fields += rejected(connection.head ?? connection.parser.unfinishedHead, response)
+    response.fields += refused(connection.head ?? connection.parser.unfinishedHead, response)
     refuse(connection, response)
   }
 

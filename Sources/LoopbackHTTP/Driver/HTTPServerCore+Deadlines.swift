@@ -37,7 +37,7 @@ extension HTTPServerCore {
     case .body:
       let rate = max(1, options.bodyBytesPerSecond)
       let earned = Duration.seconds(connection.body.count / rate)
-      // A client that sent much at once has earned hours, in which it must not keep its bytes here.
+      // After a large first part the rate alone would allow hours without another byte.
       let stalled = now - connection.noteProgress(of: connection.body.count, now)
       guard waited >= options.headerTime + earned || stalled >= options.stallTime else { return }
       refuse(connection, HTTPRefusal(408, "the body arrived too slowly"))

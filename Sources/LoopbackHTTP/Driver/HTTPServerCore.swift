@@ -11,7 +11,7 @@ actor HTTPServerCore {
   let options: HTTPServerOptions
   let admission: @Sendable (HTTPRequestHead) -> HTTPAdmission
   let handler: @Sendable (HTTPRequest) async -> HTTPResponse?
-  let rejected: HTTPServer.Rejected
+  let refused: HTTPServer.Refused
   let clock: HTTPServerClock
   private let acceptance: @Sendable (Int32) -> HTTPSocket.Acceptance
 
@@ -40,14 +40,14 @@ actor HTTPServerCore {
     _ descriptor: Int32, _ options: HTTPServerOptions,
     admission: @escaping @Sendable (HTTPRequestHead) -> HTTPAdmission,
     handler: @escaping @Sendable (HTTPRequest) async -> HTTPResponse?,
-    rejected: @escaping HTTPServer.Rejected,
+    refused: @escaping HTTPServer.Refused,
     acceptance: @escaping @Sendable (Int32) -> HTTPSocket.Acceptance
   ) {
     self.descriptor = descriptor
     self.options = options
     self.admission = admission
     self.handler = handler
-    self.rejected = rejected
+    self.refused = refused
     self.acceptance = acceptance
     clock = HTTPServerClock(options.clock)
   }
@@ -137,7 +137,7 @@ actor HTTPServerCore {
     // Unread input would cause a reset, which could discard the response.
     _ = receive(descriptor)
     let response = HTTPResponse(HTTPRefusal(503, "too many connections: try again later"))
-    _ = rejected(nil, response)
+    _ = refused(nil, response)
     _ = response.bytes(closes: true, date: date).withUnsafeBytes {
       HTTPSocket.send(descriptor, $0)
     }

@@ -60,11 +60,7 @@ final class RequestRouter: Sendable {
 
   func admission(_ head: HTTPRequestHead) -> HTTPAdmission {
     let admission = decide(head)
-    if case .refuse(let response) = admission {
-      let operation = routing.withLock { $0?.operation(of: head.path) } ?? "other"
-      metrics.noteRefusal(operation, response.status)
-      log(head, operation, response.status, .zero, 0, response.bodyCount)
-    }
+    if case .refuse(let response) = admission { note(response, refusing: head) }
     return admission
   }
 
@@ -100,17 +96,24 @@ final class RequestRouter: Sendable {
     return .refuse(refusal)
   }
 
-  /// Counts and logs what the HTTP server rejected; returns the CORS fields that let a page of an
-  /// allowed origin read the error.
-  func noteRejected(
+  /// Counts and logs what the HTTP server itself refused.
+  ///
+  /// - Returns: the CORS fields that let a page of an allowed origin read the error.
+  func noteRefusal(
     _ head: HTTPRequestHead?, _ response: HTTPResponse
   ) -> [HTTPRequestHead.Field] {
+    note(response, refusing: head)
+    guard let head, let routing = routing.withLock({ $0 }),
+      routing.area(of: head.path) == .service
+    else { return [] }
+    return routing.policy.fields(for: head)
+  }
+
+  private func note(_ response: HTTPResponse, refusing head: HTTPRequestHead?) {
     let routing = routing.withLock { $0 }
     let operation = head.flatMap { routing?.operation(of: $0.path) } ?? "other"
     metrics.noteRefusal(operation, response.status)
     log(head, operation, response.status, .zero, 0, response.bodyCount)
-    guard let head, let routing, routing.area(of: head.path) == .service else { return [] }
-    return routing.policy.fields(for: head)
   }
 
   /// The response to an accepted request; `nil` when a fault drops the response.

@@ -329,29 +329,33 @@ final class MachineExecutor: Sendable {
   // MARK: Users
 
   /// The user record name of `account`, which is created if it does not exist.
-  ///
-  /// Cached, because every request over HTTP needs it.
   func user(of account: String) throws(CloudError) -> UserID {
-    let key = Array(account.utf8)
-    if let user = state.withLock({ $0.users[key] }) { return user }
+    if let user = try user(ofExisting: account) { return user }
     return try enter(runs: MachineExecutor.mostRuns) { machine, storage in
-      let user =
-        try storage.account(named: account)?.user
-        ?? storage.transaction { try machine.account(named: account, in: storage) }.user
-      self.state.withLock { state in
-        if state.users.count >= MachineExecutor.mostUsers { state.users = [:] }
-        state.users[key] = user
-      }
+      let user = try storage.transaction {
+        try machine.account(named: account, in: storage)
+      }.user
+      self.remember(user, of: account)
       return user
     }
   }
 
-  /// The user record name of `account`; `nil` if it does not exist, as after a reset by another
-  /// process.
+  /// The user record name of `account`; `nil` if it does not exist.
+  ///
+  /// Cached, because every request over HTTP needs it.
   private func user(ofExisting account: String) throws(CloudError) -> UserID? {
     if let user = state.withLock({ $0.users[Array(account.utf8)] }) { return user }
     return try enter(runs: MachineExecutor.mostRuns) { _, storage in
-      try storage.account(named: account)?.user
+      guard let user = try storage.account(named: account)?.user else { return nil }
+      self.remember(user, of: account)
+      return user
+    }
+  }
+
+  private func remember(_ user: UserID, of account: String) {
+    state.withLock { state in
+      if state.users.count >= MachineExecutor.mostUsers { state.users = [:] }
+      state.users[Array(account.utf8)] = user
     }
   }
 
@@ -434,6 +438,7 @@ final class MachineExecutor: Sendable {
   ) throws(CloudError) -> [AddressedPush] {
     var users: Set<UserID> = []
     for account in accounts {
+      // Another process may have removed it.
       if let user = try user(ofExisting: account) { users.insert(user) }
     }
     let databases = databases.filter { $0.owner.map(users.contains) ?? !users.isEmpty }

@@ -1,6 +1,5 @@
 import CloudProtocol
 import CloudSyncTesting
-import Dispatch
 import LoopbackServer
 import Records
 import Synchronization
@@ -8,16 +7,6 @@ import Testing
 import WebServices
 
 @testable import LoopbackHTTP
-
-/// Runs tasks one after the other: while a task sleeps, all others wait, too.
-private final class SerialTasks: TaskExecutor {
-  private let queue = DispatchQueue(label: "SerialTasks")
-
-  func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
-    queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
-  }
-}
 
 /// A clock on which each look is a second later than the one before.
 private final class CountingClock: Sendable {
@@ -36,7 +25,7 @@ private final class CountingClock: Sendable {
 struct CourierPollTests {
   private let clock = SimulatedClock()
   private let server = LoopbackServer(clock: { Timestamp(secondsSinceReferenceDate: 1) })
-  private let tasks = SerialTasks()
+  private let tasks = SerialTaskExecutor()
 
   private func courier(maximumQueues: Int = 2048) -> WebCourier {
     let wallClock = CountingClock()

@@ -191,8 +191,8 @@ struct RequestFormTests {
     }
   }
 
-  @Test("What the HTTP layer rejects is in the log and in the metrics, too")
-  func rejectedRequestsAreLogged() async throws {
+  @Test("Requests that the HTTP layer refuses are logged and counted")
+  func refusedRequestsAreLogged() async throws {
     let log = Mutex<[String]>([])
     try await AccessWorld.run(
       options: { options in

@@ -23,8 +23,8 @@ struct StoreSimulationTests {
   /// The leaderboards' requests may come in another order, so their course is not compared.
   static let repeating = StoreKind.all.map(\.name).filter { $0 != "leaderboards" }
 
-  @Test("A world that waits for what never comes, or runs on and on, is told from one that ends")
-  func worldsWithoutEndAreTold() throws {
+  @Test("A standstill and a livelock of a world are distinguished from its end")
+  func worldsWithoutEndAreReported() throws {
     #expect(try SeededExecutor(seed: 0).run { await Task.yield() } == .done)
     #expect(
       try SeededExecutor(seed: 0).run {

@@ -8,7 +8,7 @@
     /// Reads in one round trip what a transaction is going to read, and locks its databases.
     public func foresee(_ plan: () -> ReadPlan) throws {
       let plan = plan()
-      choose(plan)
+      chooseMode(for: plan)
       let records = recordsToRead(by: plan)
       var list = Reads()
       try list.addDatabases(plan, rows, self)

@@ -356,7 +356,7 @@
     var locks: Bool { running.map { $0.mode != .reading } ?? false }
 
     /// Declares that the running transaction changes nothing, or everything.
-    func choose(_ plan: ReadPlan) {
+    func chooseMode(for plan: ReadPlan) {
       guard running?.isBegun == false else { return }
       if plan.isReadOnly { running?.mode = .reading }
       if plan.replacesEverything { running?.mode = .replacing }

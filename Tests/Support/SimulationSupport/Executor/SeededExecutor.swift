@@ -28,9 +28,9 @@ package final class SeededExecutor: TaskExecutor {
   package enum End: Sendable {
     /// Everything was done.
     case done
-    /// The main task waits for what never comes.
+    /// The main task waits for something that never happens.
     case standstill
-    /// Tasks ran on and on while the clock stood still.
+    /// Tasks ran without end, so that the clock did not advance.
     case livelock
   }
 

@@ -56,7 +56,7 @@ package enum StoreSimulation {
     switch end {
     case .done: break
     case .standstill: journal.fail("it stands still: somebody waits for what never comes")
-    case .livelock: journal.fail("tasks run on and on while the clock stands still")
+    case .livelock: journal.fail("livelock: tasks run without end, so the clock does not advance")
     }
     if executor.clock.sleeperCount > 0 { journal.fail("a timer runs on after the end") }
     var report = journal.report
