@@ -35,11 +35,11 @@ struct ChangeSet {
 
   /// A record that was created, changed or deleted.
   struct RecordEvent {
-    /// The record before the change; `nil` if it was created.
-    var before: Record?
-    /// The record after the change; `nil` if it was deleted.
-    var after: Record?
-    /// Whether another process made the change, so that the content of `before` is unknown.
+    /// The record after the change; a deleted one, before it.
+    var record: Record
+    /// The kind of the change.
+    var reason: QueryPush.Reason
+    /// Whether another process made the change, so that the content of a deleted record is unknown.
     var isForeign = false
   }
 

@@ -79,10 +79,12 @@ extension CloudMachine {
     var bytes = 0
     // Invisible rows don't count toward the page; this bounds how many of them one call reads.
     var remainingReads = limit * 20
+    var mostRows = CloudMachine.firstRows
     while true {
-      let wanted = remaining + 1
+      let wanted = min(remaining + 1, mostRows)
       let rows = try access.context.storage.recordChanges(
         of: access.zone.id, in: access.home, after: place.sequence, limit: wanted)
+      var bytesRead = 0
       for row in rows {
         guard remaining > 0, bytes < pageBytes, remainingReads > 0 else {
           page.moreComing = true
@@ -93,6 +95,7 @@ extension CloudMachine {
         switch access.visibleChange(of: row, after: start) {
         case .nothing: continue
         case .changed(var record):
+          bytesRead += record.byteCount
           record.fields = request.fields.applied(to: record.fields)
           bytes += record.byteCount
           page.modified.append(access.outward(record))
@@ -102,9 +105,13 @@ extension CloudMachine {
         remaining -= 1
       }
       if rows.count < wanted { break }
+      mostRows = max(1, limits.pageBytes / max(1, bytesRead / rows.count))
     }
     return access.end
   }
+
+  /// The number of rows that a page of a feed reads at once before the size of records is known.
+  private static let firstRows = 32
 
   /// A zone as the requester sees it, with the current token of its feed; the default zone has no
   /// feed.

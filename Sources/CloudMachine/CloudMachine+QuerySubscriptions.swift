@@ -47,6 +47,15 @@ extension CloudMachine {
     return sorted
   }
 
+  /// A query subscription that watches records of the type of an event.
+  private struct Watcher {
+    let home: DatabaseID
+    let owner: UserID
+    let subscription: Subscription
+    let watched: QuerySubscription
+    let query: PreparedQuery
+  }
+
   /// The pushes for `events`, and the fired subscriptions that fire only once.
   private func orders(
     for events: [ChangeSet.RecordEvent], _ context: RequestContext
@@ -54,12 +63,45 @@ extension CloudMachine {
     var orders: [OutgoingPush] = []
     var spent: [(SubscriptionID, DatabaseID)] = []
     guard !events.isEmpty else { return (orders, spent) }
+    let watchers = try watchers(of: events, context)
+    // Once for all subscriptions: to find the words of a long text takes time.
+    var examined = try examined(events, watchers, context)
+    for watcher in watchers {
+      let (watched, subscription, home) = (watcher.watched, watcher.subscription, watcher.home)
+      for (index, event) in events.enumerated() where event.concerns(watched) {
+        guard event.matches(watched, watcher.query, &examined[index])
+        else { continue }
+        let record = examined[index].record
+        orders.append(
+          OutgoingPush(
+            user: watcher.owner,
+            exceptDevice: watcher.owner == context.account?.user ? context.device : nil,
+            push: CloudPush(
+              container: home.container, database: home.scope, subscription: subscription.id,
+              zone: record.id.zone,
+              query: QueryPush(
+                record: record.id, reason: event.reason,
+                fields: pushed(record.fields, subscription.notificationInfo)),
+              environment: home.environment)))
+        if watched.options.contains(.firesOnce) {
+          spent.append((subscription.id, home))
+          break
+        }
+      }
+    }
+    return (orders, spent)
+  }
+
+  private func watchers(
+    of events: [ChangeSet.RecordEvent], _ context: RequestContext
+  ) throws -> [Watcher] {
     let homes = try homes(context)
     try context.storage.foresee {
       var plan = ReadPlan()
       plan.subscriptions = homes
       return plan
     }
+    var watchers: [Watcher] = []
     for home in homes {
       guard let owner = home.owner else { continue }
       for subscription in try context.storage.subscriptions(in: home) {
@@ -69,28 +111,29 @@ extension CloudMachine {
           events.contains(where: { $0.concerns(watched) }),
           let query = try? PreparedQuery(watched.query, type: nil, user: owner)
         else { continue }
-        for event in events where event.concerns(watched) && event.matches(watched, query) {
-          guard let record = event.after ?? event.before, let reason = event.reason else {
-            continue
-          }
-          orders.append(
-            OutgoingPush(
-              user: owner, exceptDevice: owner == context.account?.user ? context.device : nil,
-              push: CloudPush(
-                container: home.container, database: home.scope, subscription: subscription.id,
-                zone: record.id.zone,
-                query: QueryPush(
-                  record: record.id, reason: reason,
-                  fields: pushed(record.fields, subscription.notificationInfo)),
-                environment: home.environment)))
-          if watched.options.contains(.firesOnce) {
-            spent.append((subscription.id, home))
-            break
-          }
-        }
+        watchers.append(
+          Watcher(
+            home: home, owner: owner, subscription: subscription, watched: watched, query: query))
       }
     }
-    return (orders, spent)
+    return watchers
+  }
+
+  /// The records of `events`; the type of one is read if a query searches the whole record.
+  private func examined(
+    _ events: [ChangeSet.RecordEvent], _ watchers: [Watcher], _ context: RequestContext
+  ) throws -> [ExaminedRecord] {
+    var types: [String: RecordTypeRow] = [:]
+    for query in watchers.map(\.watched.query) where query.filters.contains(where: \.key.isEmpty) {
+      guard types[query.recordType] == nil else { continue }
+      types[query.recordType] = try context.storage.recordType(
+        RecordTypeID(
+          container: context.database.container, environment: context.database.environment,
+          name: query.recordType))
+    }
+    return events.map { event in
+      ExaminedRecord(event.record, type: types[event.record.type])
+    }
   }
 
   /// The databases whose subscriptions watch the changed database: its owner's, or every user's.
@@ -139,43 +182,36 @@ extension ChangeSet.RecordEvent {
     foreign row: RecordRow, after position: DatabasePosition
   ) -> [ChangeSet.RecordEvent] {
     guard let record = row.record else {
-      return [ChangeSet.RecordEvent(before: Record(id: row.id, type: row.type), isForeign: true)]
+      return [
+        ChangeSet.RecordEvent(
+          record: Record(id: row.id, type: row.type), reason: .deleted, isForeign: true)
+      ]
     }
-    var events: [ChangeSet.RecordEvent] = []
+    var reasons: [QueryPush.Reason] = []
     let isNew = record.created.map { $0.time > position.time } ?? true
-    if isNew { events.append(ChangeSet.RecordEvent(after: record, isForeign: true)) }
-    if !isNew || record.modified?.time != record.created?.time {
-      events.append(ChangeSet.RecordEvent(before: record, after: record, isForeign: true))
-    }
-    return events
-  }
-
-  /// The kind of the change.
-  fileprivate var reason: QueryPush.Reason? {
-    switch (before, after) {
-    case (nil, _?): .created
-    case (_?, _?): .updated
-    case (_?, nil): .deleted
-    case (nil, nil): nil
+    if isNew { reasons.append(.created) }
+    if !isNew || record.modified?.time != record.created?.time { reasons.append(.updated) }
+    return reasons.map {
+      ChangeSet.RecordEvent(record: record, reason: $0, isForeign: true)
     }
   }
 
   /// Whether the event is of the kind, type and zone that `watched` watches.
   fileprivate func concerns(_ watched: QuerySubscription) -> Bool {
-    guard let record = after ?? before, record.type == watched.query.recordType, let reason
-    else { return false }
-    return watched.options.contains(reason.option)
+    record.type == watched.query.recordType && watched.options.contains(reason.option)
       && watched.zone.map { $0 == record.id.zone } ?? true
   }
 
-  /// Whether an event that concerns `watched` triggers it; `query` is its prepared query.
-  fileprivate func matches(_ watched: QuerySubscription, _ query: PreparedQuery) -> Bool {
-    guard let record = after ?? before else { return false }
+  /// Whether an event that concerns `watched` triggers it; `query` is its prepared query, and
+  /// `examined` the event's record.
+  fileprivate func matches(
+    _ watched: QuerySubscription, _ query: PreparedQuery, _ examined: inout ExaminedRecord
+  ) -> Bool {
     if isForeign {
-      let isVague = after == nil && !watched.query.filters.isEmpty
+      let isVague = reason == .deleted && !watched.query.filters.isEmpty
       guard !isVague, !watched.options.contains(.firesOnce) else { return false }
     }
-    return query.matches(record)
+    return query.matches(&examined)
   }
 }
 

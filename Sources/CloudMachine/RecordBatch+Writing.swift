@@ -39,7 +39,8 @@ extension RecordBatch {
     }
     if bringsTypes {
       let events = pages.changeSet.recordEvents
-      for type in try Schema(context, transaction.types).additions(from: events.compactMap(\.after))
+      for type in try Schema(context, transaction.types).additions(
+        from: events.filter { $0.reason != .deleted }.map(\.record))
       {
         transaction.put(type)
       }
@@ -122,7 +123,8 @@ private struct Pages {
     }
     put(record, at: sequence, in: share, over: item.row)
     grow(item.growth)
-    changeSet.note(ChangeSet.RecordEvent(before: item.stored, after: record))
+    changeSet.note(
+      ChangeSet.RecordEvent(record: record, reason: item.stored == nil ? .created : .updated))
     return record
   }
 
@@ -141,7 +143,7 @@ private struct Pages {
     move(&gone, to: nil, at: sequence)
     put(gone)
     grow(-record.storedByteCount)
-    changeSet.note(ChangeSet.RecordEvent(before: record, after: nil))
+    changeSet.note(ChangeSet.RecordEvent(record: record, reason: .deleted))
   }
 
   /// Removes `user` from a share.
@@ -159,7 +161,7 @@ private struct Pages {
     changes.append(
       ShareChange(name: record.id.name, old: old, new: details, sequence: sequence))
     put(record, at: sequence, in: row.share, over: row)
-    changeSet.note(ChangeSet.RecordEvent(before: row.record, after: record))
+    changeSet.note(ChangeSet.RecordEvent(record: record, reason: .updated))
   }
 
   /// Moves a record that is not itself saved into or out of a share: it gets a new position in the
@@ -169,7 +171,7 @@ private struct Pages {
     let sequence = changeSet.nextSequence()
     if changesVersion {
       record.stamp(sequence, changeSet.time, context)
-      changeSet.note(ChangeSet.RecordEvent(before: row.record, after: record))
+      changeSet.note(ChangeSet.RecordEvent(record: record, reason: .updated))
     }
     put(record, at: sequence, in: share, over: row)
   }

@@ -55,6 +55,37 @@ struct QueryPagingTests {
     }
   }
 
+  /// Proves CS-85.
+  @Test("A page also ends early when the values that it is sorted by are large")
+  func pageEndsEarlyForLargeSortKeys() throws {
+    var limits = CloudLimits()
+    limits.pageBytes = 1000
+    let world = try World(limits: limits)
+    for index in 0..<9 {
+      let text = String(repeating: "x", count: 300)
+      _ = try world.modify([fresh("r\(index)", ["t": .string(text)], type: "Item")])
+    }
+    let page = try world.query(Query(recordType: "Item", sorts: [by("t")]), fields: .none)
+    #expect(page.records.map(\.id.name) == ["r0", "r1", "r2", "r3"] && page.cursor != nil)
+  }
+
+  @Test("To sort by a field again changes nothing, also not the size of a cursor")
+  func repeatedSortCountsOnce() throws {
+    let world = try QueryPagingTests.world(records: 30)
+    let once = Query(recordType: "Item", sorts: [by("n"), by("t")])
+    let repeated = Query(
+      recordType: "Item",
+      sorts: [by("n"), by("n", ascending: false), by("t")]
+        + Array(repeating: by("n"), count: 20))
+    let pages = try [once, repeated].map { try world.query($0, limit: 20) }
+    #expect(pages[0].records == pages[1].records)
+    #expect(pages[0].cursor?.bytes.count == pages[1].cursor?.bytes.count)
+    let rests = try zip([once, repeated], pages).map { query, page in
+      try world.query(query, cursor: page.cursor)
+    }
+    #expect(rests[0].records == rests[1].records && rests[0].records.count == 10)
+  }
+
   /// Proves CS-84, CS-85.
   @Test("A change between two pages repeats and skips no other record", arguments: 1...12)
   func changesBetweenPagesAffectNoOtherRecord(_ seed: UInt64) throws {

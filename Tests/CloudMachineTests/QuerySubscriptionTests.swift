@@ -64,6 +64,25 @@ struct QuerySubscriptionTests {
     #expect(try save("a").contains("limitExceeded"))
   }
 
+  /// Proves CS-82.
+  @Test("A search of the whole record fires for the words that the same query finds")
+  func wholeRecordSearchFiresForSearchableFields() throws {
+    let world = try World()
+    let words = filter("", .containsAllTokens, .string("milk"))
+    _ = try Self.subscribe(world, ["a", "b"].map { Self.subscription($0, [words]) })
+    func save(_ name: String, _ key: String) throws -> String {
+      let record = fresh(name, [key: .string("Bread, milk")])
+      return try Self.fired(world, ModifyRecords(save: [record]))
+    }
+    #expect(try save("r1", "secret") == "a created r1, b created r1")
+    let type = RecordTypeID(
+      container: World.container, environment: .development, name: "Note")
+    try world.machine.setIndexes([.queryable], of: "secret", recordType: type, in: world.storage)
+    #expect(try save("r2", "secret") == "")
+    #expect(try save("r3", "text") == "a created r3, b created r3")
+    #expect(try world.find([words], type: "Note") == "r3")
+  }
+
   /// Proves CS-103.
   @Test("A change sends one push per matching subscription and record, with its reason")
   func matchingChangePushesPerSubscription() throws {

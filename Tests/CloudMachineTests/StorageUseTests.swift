@@ -66,6 +66,25 @@ struct StorageUseTests {
     }
   }
 
+  @Test("A page of a feed reads few records if they are large, and all at twice if they are small")
+  func feedReadsByTheSizeOfRecords() throws {
+    var limits = CloudLimits()
+    limits.pageBytes = 10_000
+    for (length, records, calls, rows) in [
+      (1, 100, 5, 104), (100, 93, 5, 104), (1_000, 10, 4, 35), (9_000, 2, 4, 35),
+    ] {
+      let world = try World(limits: limits)
+      let text = String(repeating: "x", count: length)
+      _ = try world.modify((0..<150).map { fresh("r\($0)", ["t": .string(text)]) })
+      let storage = WatchedStorage(world.storage)
+      let request = FetchZoneChanges(zone: World.zone, since: nil, limit: 100)
+      let answer = try answer(.fetchZoneChanges(request), world, storage)
+      guard case .success(.zoneChanges(let page)) = answer.result else { throw Unexpected() }
+      #expect(page.modified.count == records)
+      #expect((storage.calls, storage.rows) == (calls, rows), "\(length)")
+    }
+  }
+
   /// Proves PB-7.
   @Test("A failed call to the storage changes nothing, and the same request works later")
   func storageFailureAllowsSameRequestLater() throws {

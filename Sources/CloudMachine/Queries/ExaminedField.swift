@@ -40,6 +40,35 @@ struct ExaminedField {
   }
 }
 
+/// A record whose fields are examined once for all the queries that it is compared with.
+struct ExaminedRecord {
+  let record: Record
+  private let type: RecordTypeRow?
+  private var fields: [(field: QueryField?, examined: ExaminedField)] = []
+
+  /// - Parameter type: the row of the record's type, which says what a search of the whole record
+  ///   omits.
+  init(_ record: Record, type: RecordTypeRow?) {
+    self.record = record
+    self.type = type
+  }
+
+  /// Calls `body` with a field, or with the words of the whole record for `nil`.
+  mutating func withField(
+    _ field: QueryField?, _ body: (inout ExaminedField) -> Bool
+  ) -> Bool {
+    let place = fields.firstIndex { $0.field == field } ?? fields.endIndex
+    if place == fields.endIndex { fields.append((field, examined(field))) }
+    return body(&fields[place].examined)
+  }
+
+  private func examined(_ field: QueryField?) -> ExaminedField {
+    if let field { return ExaminedField(field, of: record) }
+    let unsearchable = (type?.fields ?? []).filter { !$0.indexes.contains(.searchable) }
+    return ExaminedField(wordsOf: record, except: Set(unsearchable.map(\.key)))
+  }
+}
+
 extension FieldValue {
   /// The members of a list that have an order; `nil` for anything but a list.
   fileprivate var members: [QueryValue]? {

@@ -27,11 +27,8 @@ struct PreparedQuery {
     var isIndexable: Bool
     var filters: [PreparedFilter]
 
-    func hold(for record: Record, except unsearchable: Set<String>) -> Bool {
-      var examined =
-        field.map { ExaminedField($0, of: record) }
-        ?? ExaminedField(wordsOf: record, except: unsearchable)
-      return filters.allSatisfy { $0.holds(for: &examined) }
+    func hold(for examined: inout ExaminedField) -> Bool {
+      filters.allSatisfy { $0.holds(for: &examined) }
     }
   }
 
@@ -48,8 +45,7 @@ struct PreparedQuery {
   let termCount: Int
   /// The filters by field, so that each field of a record is read once.
   private let filters: [FieldFilters]
-  /// The fields that a search of the whole record omits.
-  private let unsearchable: Set<String>
+  private let type: RecordTypeRow?
   private let levels: [Level]
 
   /// Prepares `query`; throws if it is invalid.
@@ -63,8 +59,7 @@ struct PreparedQuery {
       try QueryField.system(.recordID).require(.queryable, in: type)
     }
     termCount = query.filters.count + query.sorts.count
-    unsearchable = Set(
-      (type?.fields ?? []).filter { !$0.indexes.contains(.searchable) }.map(\.key))
+    self.type = type
     var filters: [FieldFilters] = []
     for filter in query.filters {
       let prepared = try PreparedFilter(filter, type: type, user: user)
@@ -82,6 +77,9 @@ struct PreparedQuery {
       let field = try QueryField(sort.key)
       try field.require(.sortable, in: type)
       try PreparedQuery.check(sort, field, field.shape(in: type))
+      // Records that are equal in a level before are equal in the same one again.
+      guard !levels.contains(where: { $0.field == field && $0.place == sort.relativeTo })
+      else { continue }
       let kind = field.shape(in: type)?.kind
       levels.append(
         Level(
@@ -116,8 +114,16 @@ struct PreparedQuery {
 
   /// Whether `record` matches the query.
   func matches(_ record: Record) -> Bool {
-    record.type == recordType
-      && filters.allSatisfy { $0.hold(for: record, except: unsearchable) }
+    var examined = ExaminedRecord(record, type: type)
+    return matches(&examined)
+  }
+
+  /// Whether a record that other queries may have examined matches the query.
+  func matches(_ examined: inout ExaminedRecord) -> Bool {
+    examined.record.type == recordType
+      && filters.allSatisfy { filters in
+        examined.withField(filters.field) { filters.hold(for: &$0) }
+      }
   }
 
   /// The position of `record` in the results.

@@ -79,7 +79,8 @@ package struct QueryScan: Sendable {
     self.binding = binding
     self.namesZone = namesZone
     original = call.original.request
-    builder = QueryPageBuilder(query, after: start, limit: limit, fields: fields)
+    builder = QueryPageBuilder(
+      query, after: start, limit: limit, fields: fields, pageBytes: limits.pageBytes)
     self.zones = zones[...]
     self.step = step
     if query.isUnsorted, let start {
@@ -89,10 +90,10 @@ package struct QueryScan: Sendable {
     beginning = Beginning(builder: builder, zones: self.zones, name: name, step: step)
   }
 
-  /// The number of records in the first slice of a query; all of a page if each record is on it.
+  /// The number of records in the first slice of a query; more if each record is on the page.
   static func firstStep(of query: Query, limit: Int) -> Int {
     guard query.sorts.isEmpty else { return firstSliceRecords }
-    return query.filters.isEmpty ? limit + 1 : min(firstSliceRecords, limit + 1)
+    return min(query.filters.isEmpty ? sliceRecords : firstSliceRecords, limit + 1)
   }
 
   /// What `read(from:)` is going to read.
@@ -233,7 +234,7 @@ package struct QueryScan: Sendable {
 
   /// Whether the page is full and every entry behind that of `record` is behind the page.
   private func isPast(_ walk: IndexWalk, _ record: Record) -> Bool {
-    guard builder.isFull(pageBytes: limits.pageBytes), let last = builder.last,
+    guard builder.isFull, let last = builder.last,
       let lastValue = last.keys.first
     else { return false }
     let position = builder.query.position(of: record)
@@ -250,7 +251,7 @@ package struct QueryScan: Sendable {
     for record in unexamined {
       examinedCount += 1
       builder.offer(record)
-      if builder.query.isUnsorted, builder.isFull(pageBytes: limits.pageBytes) {
+      if builder.query.isUnsorted, builder.isFull {
         zones = []
         break
       }
@@ -261,7 +262,7 @@ package struct QueryScan: Sendable {
     }
     unexamined = []
     guard zones.isEmpty else { return }
-    let page = builder.page(pageBytes: limits.pageBytes, binding: binding)
+    let page = builder.page(binding: binding)
     result = .success(ReplySpelling(user: account?.user).respelled(.queried(page), for: original))
   }
 }

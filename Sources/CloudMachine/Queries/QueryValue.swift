@@ -26,6 +26,17 @@ enum QueryValue: Hashable {
     }
   }
 
+  /// About the size of the value in bytes.
+  var byteCount: Int {
+    switch self {
+    case .text(let text): text.utf8.count
+    case .name(let name): name.utf8.count
+    case .bytes(let bytes): bytes.count
+    case .reference(let id): id.name.utf8.count
+    case .integer, .number, .time: 8
+    }
+  }
+
   /// The order of two values.
   enum Order: Hashable {
     case less, equal, greater

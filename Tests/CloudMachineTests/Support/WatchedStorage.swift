@@ -119,10 +119,16 @@ final class WatchedStorage: CloudStorage {
   func recordChanges(
     of zone: ZoneID, in database: DatabaseID, after sequence: UInt64, limit: Int
   ) throws -> [RecordRow] {
-    expect("records after \(sequence), \(limit)") {
-      $0.page == ReadPlan.Page(zone: zone, database: database, after: sequence, limit: limit)
+    let found = try base.recordChanges(of: zone, in: database, after: sequence, limit: limit)
+    expect("records after \(sequence), \(limit)") { plan in
+      guard let page = plan.page, page.zone == zone, page.database == database,
+        let planned = try? base.recordChanges(
+          of: zone, in: database, after: page.sequence, limit: page.limit)
+      else { return false }
+      return found.allSatisfy(planned.contains)
+        && (found.count == limit || planned.count < page.limit)
     }
-    return try read(base.recordChanges(of: zone, in: database, after: sequence, limit: limit))
+    return try read(found)
   }
   func links(to target: RecordID, in database: DatabaseID) throws -> [RecordLink] {
     expect("links to \(target)") { plan in

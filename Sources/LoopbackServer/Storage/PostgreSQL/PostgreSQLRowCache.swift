@@ -24,6 +24,20 @@
     var zonePages: [ReadPlan.Page: [ZoneRow]] = [:]
     var typePages: [ReadPlan.TypePage: [RecordRow]] = [:]
 
+    /// The rows of a page, if it is a part of one that was read.
+    func recordRows(of page: ReadPlan.Page) -> [RecordRow]? {
+      for (known, rows) in recordPages
+      where known.zone == page.zone && known.database == page.database
+        && known.sequence <= page.sequence
+      {
+        let rest = rows.drop { $0.changedAt <= page.sequence }
+        if rest.count >= page.limit || rows.count < known.limit {
+          return Array(rest.prefix(page.limit))
+        }
+      }
+      return nil
+    }
+
     /// Takes over changes of the transaction, or forgets what they change.
     mutating func apply(_ changes: [StorageChange]) {
       recordPages = [:]

@@ -231,7 +231,7 @@
     ) throws -> [RecordRow] {
       noteRead(database)
       let page = ReadPlan.Page(zone: zone, database: database, after: sequence, limit: limit)
-      if let known = rows.recordPages[page] { return known }
+      if let known = rows.recordRows(of: page) { return known }
       return try read([Self.page(page)])[0].map { try Self.record($0, in: zone) }
     }
 
