@@ -119,6 +119,18 @@ struct FullDiskTests {
       return
     }
     #expect(page.records.count == 10)
+    // Some commits later, with space again, the index is made.
+    disk.faults.capacity = nil
+    for number in 0..<256 {
+      let id = RecordID(name: "later\(number)", zone: .default)
+      let save = RecordSave(Record(id: id, type: "Other"))
+      _ = try await send("later\(number)", .modifyRecords(ModifyRecords(save: [save])))
+    }
+    _ = try await send("q3", .queryRecords(query))
     server.close()
+    let file = try Connection(path: "/server", fileSystem: SQLiteFileSystem(disk: disk))
+    let count = try file.first("SELECT count(*) FROM field_indexes") { try $0.integer(0) }
+    #expect(count == 1)
+    try file.close()
   }
 }

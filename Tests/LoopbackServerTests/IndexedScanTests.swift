@@ -217,6 +217,45 @@ struct IndexedScanTests {
     try twins.file.close()
   }
 
+  @Test("A type has a bounded number of indexes, and queries beyond them read its records")
+  func indexesOfATypeAreLimited() throws {
+    let place = try TemporaryFile()
+    defer { place.remove() }
+    let twins = try ScannedTwins(path: place.path)
+    try twins.fill(20) { number in
+      var fields = Fields()
+      for key in 0..<70 { fields["f\(key)"] = Field(.int64(Int64(number * key))) }
+      return fields
+    }
+    for key in 0..<70 {
+      let query = Query(
+        recordType: "T", filters: [filter("f\(key)", .equals, .int64(Int64(3 * key)))])
+      // In both, with the same result.
+      _ = try twins.ask(.queryRecords(QueryRecords(query: query, zone: zoneA)))
+    }
+    #expect(try twins.indexCount() == 64)
+    try twins.expectCurrentIndexes()
+    try twins.file.close()
+  }
+
+  @Test("A file that may not be written is queried, also if no query was made before")
+  func anImmutableFileWithoutTypeIndexIsQueried() throws {
+    let place = try TemporaryFile()
+    defer { place.remove() }
+    let twins = try ScannedTwins(path: place.path)
+    try twins.fill(150, IndexedScanTests.fields)
+    try twins.file.close()
+    twins.file = try SQLiteStorage(path: place.path, identity: 1, mode: .immutable)
+    let query = Query(recordType: "T", filters: [filter("n", .lessThan, .int64(100))])
+    for query in [query, Query(recordType: "T"), Query(recordType: "other")] {
+      var scan = try twins.scan(query, limit: 200)
+      let count = query.filters.isEmpty ? 150 : 100
+      #expect(
+        try twins.finish(&scan).records.count == (query.recordType == "T" ? count : 0))
+    }
+    try twins.file.close()
+  }
+
   /// What is wrong with an index: a wrong key, a missing entry, and one of a record that is gone.
   enum Mismatch: String, CaseIterable {
     case key = """

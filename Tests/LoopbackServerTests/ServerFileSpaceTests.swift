@@ -57,6 +57,24 @@ struct ServerFileSpaceTests {
     try again.close()
   }
 
+  @Test("A file of an older version, which can't give space back, is not tidied again and again")
+  func olderFileIsTidiedOnce() throws {
+    let file = try TemporaryFile()
+    defer { file.remove() }
+    try SQLiteStorage(path: file.path, identity: 1).close()
+    let connection = try Connection(path: file.path)
+    try connection.execute("PRAGMA journal_mode = DELETE; PRAGMA auto_vacuum = NONE; VACUUM")
+    try connection.close()
+    let storage = try SQLiteStorage(path: file.path, identity: 1)
+    for number in 0..<8 { try upload("\(number)", storage) }
+    for number in 0..<7 {
+      try storage.transaction { try storage.commit([.removeUpload("\(number)")]) }
+    }
+    #expect(!storage.mayHaveFreedSpace)
+    #expect(try storage.assetContent("7")?.count == Self.megabyte)
+    try storage.close()
+  }
+
   @Test(
     "A reset gives all space back, also in a file that an older version made",
     arguments: [false, true])

@@ -32,6 +32,10 @@ extension SQLiteStorage {
   ///
   /// Each transaction waits for the disk.
   private static let (recordsAtOnce, bytesAtOnce) = (512, 512 * 1024)
+  /// The maximum number of indexes of a record type in a zone.
+  private static let mostIndexes = 64
+  /// The number of commits after which an index is made again once the disk was full.
+  private static let commitsAfterFull = 256
 
   /// The indexes by the number of their zone.
   ///
@@ -78,12 +82,20 @@ extension SQLiteStorage {
     else { return .unavailable }
     return try transaction {
       if try indexRow(index) == nil {
-        guard try hasManyRecords(ofType: index.type, zone: zone) else { return .unavailable }
+        guard try mayHaveIndex(ofType: index.type, zone: zone),
+          try hasManyRecords(ofType: index.type, zone: zone)
+        else { return .unavailable }
         try addIndex(index, zone: zone)
       }
       guard let row = try indexRow(index) else { return .unavailable }
       return try extend(row, zone: zone, limit: limit) ? .ready : .incomplete
     }
+  }
+
+  /// Whether a type may have another index: each save of a record changes all of them.
+  private func mayHaveIndex(ofType type: String, zone: Int64) throws -> Bool {
+    let rows = try indexRows()[zone] ?? []
+    return rows.count { $0.type == type } < SQLiteStorage.mostIndexes
   }
 
   private func hasManyRecords(ofType type: String, zone: Int64) throws -> Bool {
@@ -204,10 +216,13 @@ extension SQLiteStorage {
 
   /// Forgets what the rolled-back transaction changed.
   ///
-  /// - Parameter error: the error of the transaction; after a full disk, no index is made.
+  /// - Parameter error: the error of the transaction; after a full disk, no index is made for some
+  ///   time.
   func forgetUndoneIndexes(_ error: any Error) {
     guard changesIndexes else { return }
     indexes = nil
-    if (error as? ServerFileError)?.code == .full { isFull = true }
+    if (error as? ServerFileError)?.code == .full {
+      commitsUntilIndex = SQLiteStorage.commitsAfterFull
+    }
   }
 }

@@ -34,14 +34,16 @@ extension SQLiteStorage {
     try makeTypeIndex(checking: limit)
   }
 
-  /// Creates the type index if it is missing and all rows were checked; returns whether it exists.
+  /// Creates the type index if it is missing and all rows were checked; returns whether records of
+  /// a type can be read, with the index or, in a file that can't be written, without it.
   ///
   /// Checks the next `count` rows first: once the index exists, SQLite detects mismatched columns;
   /// before, nothing does.
   private func makeTypeIndex(checking count: Int) throws -> Bool {
     let isThere = try first(
       "SELECT 1 FROM sqlite_schema WHERE name = 'records_by_type'", [], { _ in true })
-    guard isThere == nil else { return true }
+    // Without the index a query reads more, which is better than no query.
+    guard isThere == nil, !connection.isReadOnly, !isFull else { return true }
     let numbers = try rows(
       """
       SELECT name, changed_at, body, type, is_live, number FROM records
@@ -58,6 +60,7 @@ extension SQLiteStorage {
       return try row.integer(5)
     }
     guard let last = numbers.last, numbers.count >= count else {
+      changesIndexes = true
       try translating { try connection.execute(ServerFile.layoutOfTypes) }
       return true
     }

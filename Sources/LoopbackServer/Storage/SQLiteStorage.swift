@@ -41,8 +41,10 @@ final class SQLiteStorage: CloudStorage {
   var knowsIndexes = false
   /// Whether the running transaction made or removed indexes.
   var changesIndexes = false
-  /// Whether the disk was full when an index was made; no further index is made then.
-  var isFull = false
+  /// The number of commits before an index is made again, after the disk was full.
+  var commitsUntilIndex = 0
+  /// Whether the disk was full when an index was made, so that none is made for some time.
+  var isFull: Bool { commitsUntilIndex > 0 }
   /// The number of records of a type up to which a zone gets no index.
   var unindexedRecords = 1_000
   /// When the oldest receipts of users are removed.
@@ -137,14 +139,23 @@ final class SQLiteStorage: CloudStorage {
   /// An error changes nothing: unused pages are used again.
   private func giveBackSpace() {
     let (kept, most) = (SQLiteStorage.keptFreePages, SQLiteStorage.freedPages)
-    let free = try? first("PRAGMA freelist_count") { try $0.integer(0) } ?? 0
-    guard let free, free > kept else {
+    guard let free = try? freePages(), free > kept else {
       mayHaveFreedSpace = false
       return
     }
-    try? connection.execute("PRAGMA incremental_vacuum(\(min(free - kept / 2, most)))")
+    let sql = "PRAGMA incremental_vacuum(\(min(free - kept / 2, most)))"
+    guard (try? connection.execute(sql)) != nil, let left = try? freePages() else { return }
+    guard left < free else {
+      // A file of an older version keeps them until it is emptied.
+      mayHaveFreedSpace = false
+      return
+    }
     // The file gets shorter when the log is written into it.
     try? connection.foldLog()
+  }
+
+  private func freePages() throws -> Int64 {
+    try first("PRAGMA freelist_count") { try $0.integer(0) } ?? 0
   }
 
   /// Gives all unused pages of a file that was emptied back to the disk.
@@ -166,6 +177,7 @@ final class SQLiteStorage: CloudStorage {
     try transaction {
       for change in changes { try apply(change) }
     }
+    commitsUntilIndex = max(0, commitsUntilIndex - 1)
   }
 
   /// A number that changes when another connection changes the file.
