@@ -158,7 +158,7 @@ let package = Package(
       "cloudsync",
       [
         "LoopbackHTTP", "LoopbackServer", "WebServices", "StateInspection", "CloudSync",
-        "CloudProtocol", "CommandLineKit",
+        "CloudProtocol", "CommandLineKit", "Disk",
       ],
       resources: [.embedInCode("CommandLine/help.txt")]),
     // the example stores and their tool

@@ -70,13 +70,24 @@ public struct AtomicFile: Sendable {
     try doing(.write) { () throws(DiskError) in try disk.synchronizeFolder(of: path) }
   }
 
+  /// Creates the folder and those that it is in, each durable in its own.
   private func createFolder() throws(FileError) {
+    var missing: [URL] = []
+    var folder = url.deletingLastPathComponent()
+    while !FileManager.default.fileExists(atPath: folder.path), folder.path != "/" {
+      missing.append(folder)
+      folder.deleteLastPathComponent()
+    }
+    guard let innermost = missing.first else { return }
     do {
       try FileManager.default.createDirectory(
-        at: url.deletingLastPathComponent(), withIntermediateDirectories: true,
+        at: innermost, withIntermediateDirectories: true,
         attributes: [.posixPermissions: 0o700])
     } catch {
       throw FileError(.write, url, error.localizedDescription)
+    }
+    try doing(.write) { () throws(DiskError) in
+      for folder in missing.reversed() { try disk.synchronizeFolder(of: folder.path) }
     }
   }
 

@@ -95,6 +95,26 @@ struct ArchiveDamageTests {
     server.close()
   }
 
+  @Test("An archive in which a record has no number of its own is refused")
+  func recordsNeedNumbers() throws {
+    let server = LoopbackServer(identity: 2)
+    let record =
+      #"{"kind":"record",\#(Self.home),"zone":"A","name":"a","type":"T","changedAt":2,"#
+      + #""record":{"fields":{"f":{"int64":1}}}}"#
+    let other = record.replacing(#":"a","t"#, with: #":"b","t"#)
+    let lines = try header + "\n" + Self.database + "\n"
+    for records in [
+      record.replacing(":2,", with: ":0,"), record.replacing(":2,", with: ":3,"),
+      record + "\n" + other,
+    ] {
+      let end = ending(sealed(lines + records + "\n"), server)
+      #expect(end.contains("'changedAt' is not a number of the database"), "\(end)")
+    }
+    let numbered = record.replacing(":2,", with: ":1,") + "\n" + other + "\n"
+    #expect(ending(sealed(lines + numbered), server) == "ok")
+    server.close()
+  }
+
   @Test("An archive with another number of lines than its last line says is refused")
   func wrongNumberOfLinesIsRefused() throws {
     let server = LoopbackServer(identity: 2)
@@ -140,6 +160,10 @@ struct ArchiveDamageTests {
     #"{"kind":"database",\#(home),"incarnation":1,"sequence":2,"latest":{"seconds":1.0},"#
     + #""trimmedThrough":0,"byteCount":2}"#
   private static let account = #"{"kind":"account","name":"a","user":"_a"}"#
+
+  /// The SHA-256 of the file "A".
+  private static let checksum =
+    "559aead08264d5795d3909718cdd05abd49572e84fe55590eef31a88a08fdffd"
 
   /// Lines that nothing may follow from, and a word of the reason.
   private var forgeries: [(line: String, reason: String)] {
@@ -197,8 +221,13 @@ struct ArchiveDamageTests {
       (#"{"kind":"file","sha256":"0","size":2,"content":"QQ=="}"#, "'size'"),
       (upload, "not in the archive"),
       (
-        #"{"kind":"file","sha256":"0","size":1,"content":"QQ=="}"# + "\n"
-          + upload.replacing(#":"r","#, with: #":"archive 0","#), "not a valid receipt"
+        #"{"kind":"file","sha256":"\#(Self.checksum)","size":1,"content":"Qg=="}"#,
+        "the checksum 'sha256'"
+      ),
+      (
+        #"{"kind":"file","sha256":"\#(Self.checksum)","size":1,"content":"QQ=="}"# + "\n"
+          + upload.replacing(#":"r","#, with: #":"archive 0","#)
+          .replacing(#":"0""#, with: #":"\#(Self.checksum)""#), "not a valid receipt"
       ),
       (
         #"{"kind":"receipt","user":"_a","device":"d","place":1,"request":"r","answer":"/w=="}"#,

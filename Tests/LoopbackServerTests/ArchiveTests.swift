@@ -124,6 +124,10 @@ struct ArchiveTests {
     for _ in 0..<40 * seed {
       try memory.commit([StorageSample.randomChange(&random, names: names, &sequence)])
     }
+    for var row in try memory.databases() {
+      row.sequence = sequence
+      try memory.commit([.putDatabase(row)])
+    }
     let file = try TemporaryFile()
     defer { file.remove() }
     let onDisk = try SQLiteStorage(path: file.path, identity: 1)

@@ -298,6 +298,9 @@ struct ServiceRoutes: Sendable {
     // CloudKit's limit; for this package's client, the server's limit applies.
     if !isExact { notation.itemLimit = min(ServiceRoutes.items, server.limits.itemsPerRequest) }
     let requestID = head.value(EnvelopeHeader.request)
+    guard requestID.map({ (1...255).contains($0.utf8.count) }) ?? true else {
+      throw .malformed("a request's ID needs 1 to 255 bytes")
+    }
     var context = ServiceContext(
       path: path, items: items, bearer: bearer, device: device, deviceName: name,
       isDeviceNamed: given != nil, notation: notation,

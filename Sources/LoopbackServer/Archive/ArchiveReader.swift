@@ -23,6 +23,10 @@ struct ArchiveReader {
   private var files: Set<String> = []
   private var records: [RecordRow] = []
   private var home: (zone: ZoneID, database: DatabaseID)?
+  /// The number of the last change of each database.
+  private var sequences: [DatabaseID: UInt64] = [:]
+  /// The numbers of the changes of the zone's records.
+  private var numbers: Set<UInt64> = []
 
   /// Creates a reader.
   ///
@@ -147,6 +151,13 @@ extension ArchiveReader {
     if case .record(let record, let database) = row {
       if home?.zone != record.id.zone || home?.database != database { try putRecords() }
       home = (record.id.zone, database)
+      // A feed finds a record by its number; the register of shares has neither.
+      let isRegister = database.scope == .shared && database.owner == nil
+      let isNumbered = (1...(sequences[database] ?? .max)).contains(record.changedAt)
+      guard isRegister || isNumbered && numbers.insert(record.changedAt).inserted else {
+        throw ArchiveError(
+          "'changedAt' is not a number of the database, or another record of the zone has it")
+      }
       records.append(record)
       return
     }
@@ -159,7 +170,9 @@ extension ArchiveReader {
       try storage.commit([.putAccount(account)])
     case .recordType(let type): try storage.commit([.putRecordType(type)])
     case .schema(let schema): try storage.commit([.putSchema(schema)])
-    case .database(let database): try storage.commit([.putDatabase(database)])
+    case .database(let database):
+      sequences[database.id] = database.sequence
+      try storage.commit([.putDatabase(database)])
     case .zone(let zone, let database): try storage.commit([.putZone(zone, in: database)])
     case .record: break
     case .subscription(let subscription, let database):
@@ -187,6 +200,7 @@ extension ArchiveReader {
     records.sort { ($0.changedAt, $0.id.name) < ($1.changedAt, $1.id.name) }
     try storage.commit(records.map { .putRecord($0, in: database) })
     records = []
+    numbers = []
   }
 
   private static func keeper(of checksum: String) -> UploadRow {

@@ -34,7 +34,12 @@ extension ArchiveRow {
         guard try line.count("size") == content.count else {
           throw ArchiveError("'content' does not have 'size' bytes")
         }
-        return .file(checksum: try line.text("sha256"), content: content)
+        let (name, checksum) = (try line.text("sha256"), try AssetContent(content).checksum())
+        // A storage may have given the file another name than a checksum.
+        guard name == checksum || name.utf8.count != checksum.utf8.count else {
+          throw ArchiveError("'content' does not have the checksum 'sha256'")
+        }
+        return .file(checksum: name, content: content)
       case .upload: return .upload(try line.upload())
       case .receipt:
         let place = try line.count("place")

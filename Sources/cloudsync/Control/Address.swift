@@ -76,9 +76,11 @@ enum Address: Hashable, Sendable {
   }
 
   /// Opens the server's control interface; a file must exist.
-  func open() throws -> any ControlInterface {
+  ///
+  /// - Parameter seconds: how long a request other than a transfer may wait for its response.
+  func open(timeout seconds: Int = 120) throws -> any ControlInterface {
     switch self {
-    case .server(let url, let token): RemoteControl(url: url, token: token)
+    case .server(let url, let token): RemoteControl(url: url, token: token, timeout: seconds)
     case .file(let path): FileControl(try ServerData.open(path, create: false))
     }
   }

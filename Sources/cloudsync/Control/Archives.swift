@@ -39,6 +39,7 @@ struct Archives: Sendable {
       if isatty(STDOUT_FILENO) == 1 { output.note("cloudsync: --output FILE writes a file") }
       return try await write(control, withSecret, output) { Output.write($0) }
     }
+    if case .file(let data) = address { try NewFile.check(path, besides: data) }
     let file = try NewFile(path)
     do {
       try await write(control, withSecret, output) { try file.write($0) }

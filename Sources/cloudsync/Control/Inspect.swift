@@ -60,7 +60,9 @@ struct Inspect: Sendable {
     if subject == .changes, after == nil, limit <= ControlRoutes.longestPage {
       parameters.append(("latest", String(max(1, limit))))
     }
-    let takesLatest = subject == .requests && after == nil
+    let takesLatest =
+      after == nil
+      && (subject == .requests || subject == .changes && limit > ControlRoutes.longestPage)
     var entries: [JSON] = []
     var after = after
     while true {

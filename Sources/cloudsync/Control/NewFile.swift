@@ -1,4 +1,5 @@
 import CommandLineKit
+import Disk
 import Foundation
 
 /// Writes a file atomically: it appears at its path only when it is complete, readable by its owner
@@ -32,8 +33,18 @@ final class NewFile {
     guard descriptor >= 0 else { throw ToolError.cannotWrite(path) }
   }
 
-  /// Checks that the file can be created, and leaves nothing behind.
-  static func check(_ path: String) throws(ToolError) { try NewFile(path).discard() }
+  /// Checks that the file can be created and is not the server's file, and leaves nothing behind.
+  ///
+  /// - Parameter data: the path of the server's file, or the address of its database, or `nil`.
+  static func check(_ path: String, besides data: String?) throws(ToolError) {
+    let places = [path, data].map { $0.map { URL(fileURLWithPath: $0).resolvingSymlinksInPath() } }
+    guard places[0] != places[1] else {
+      throw ToolError(
+        "\(quoted(path)) is the server's file; give the archive another name",
+        code: ExitCode.usage)
+    }
+    try NewFile(path).discard()
+  }
 
   deinit { close(descriptor) }
 
@@ -43,10 +54,13 @@ final class NewFile {
     byteCount += bytes.count
   }
 
-  /// Moves the file to its final path.
+  /// Moves the file to its final path, where it is after a power failure, too.
   func finish() throws(ToolError) {
     guard let draft else { return }
     guard fsync(descriptor) == 0, rename(draft.path, draft.target) == 0 else {
+      throw ToolError.cannotWrite(path)
+    }
+    do throws(DiskError) { try SystemDisk().synchronizeFolder(of: draft.target) } catch {
       throw ToolError.cannotWrite(path)
     }
   }

@@ -15,17 +15,19 @@ struct RemoteControl: ControlInterface {
   private let session: URLSession
 
   /// Creates a client for the server with this URL and control token.
-  init(url: URL, token: String) {
+  ///
+  /// - Parameter seconds: how long a request other than a transfer may wait for its response.
+  init(url: URL, token: String, timeout seconds: Int) {
     self.url = url
     self.token = token
-    func configuration(seconds: TimeInterval) -> URLSessionConfiguration {
+    func configuration(seconds: Int) -> URLSessionConfiguration {
       let configuration = URLSessionConfiguration.ephemeral
-      configuration.timeoutIntervalForRequest = seconds
+      configuration.timeoutIntervalForRequest = TimeInterval(seconds)
       configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
       return configuration
     }
     transfers = configuration(seconds: 86_400)
-    session = URLSession(configuration: configuration(seconds: 120))
+    session = URLSession(configuration: configuration(seconds: seconds))
   }
 
   func send(_ request: ControlRequest) async throws -> [UInt8] {

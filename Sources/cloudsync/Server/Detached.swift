@@ -72,7 +72,8 @@ enum Detached {
   /// ended, which writes the file of `--export-on-exit` after it has stopped listening.
   static func stop(_ address: Address, seconds: Int, _ output: Output) async throws {
     guard case .server(let url, _) = address else { return }
-    let control = try address.open()
+    // The response comes after the server has written the file of `--export-on-exit` once.
+    let control = try address.open(timeout: seconds)
     defer { control.close() }
     let reply = try await control.json(.post("stop", .members([:])))
     let process = reply["process"]?.integer.flatMap { pid_t(exactly: $0) }

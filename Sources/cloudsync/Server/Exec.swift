@@ -1,6 +1,7 @@
 import CommandLineKit
 import Foundation
 import LoopbackHTTP
+import Synchronization
 
 /// `exec`: runs a command with a server.
 struct Exec: Sendable {
@@ -29,7 +30,17 @@ struct Exec: Sendable {
       if !signal.isFromTerminal { child.send(signal.number) }
     }
     let code = await child.exitCode()
-    signals.handle(ReceivedSignals.end)
+    // The terminal's signal that ended the command may not have arrived here yet.
+    let isExpected = Mutex(true)
+    signals.handle { signal in
+      let ignored =
+        signal.isFromTerminal && code == 128 + signal.number
+        && isExpected.withLock { isExpected in
+          defer { isExpected = false }
+          return isExpected
+        }
+      if !ignored { ReceivedSignals.end(signal) }
+    }
     try await running.stop()
     return code
   }

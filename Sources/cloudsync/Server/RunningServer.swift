@@ -30,7 +30,7 @@ struct RunningServer: Sendable {
   /// - Parameter isJSON: Whether the lines of the request log are JSON.
   init(_ options: ServerOptions, isJSON: Bool = false) throws {
     // Everything would be lost at the end.
-    if let path = options.exportFile { try NewFile.check(path) }
+    if let path = options.exportFile { try NewFile.check(path, besides: options.file) }
     let server = try ServerData.open(options.file, create: true)
     do {
       if let path = options.importFile, !options.beginsWithoutArchive {

@@ -1,4 +1,5 @@
 import Foundation
+import LoopbackHTTP
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -80,6 +81,26 @@ struct DetachedTests {
     let run = try await tool.run(["serve", "--detach", "--data", tool.path("no/such/file")])
     #expect(run.code == 66 && run.output.isEmpty)
     #expect(run.errors.contains("check that its folder exists"), "\(run.errors)")
+  }
+
+  @Test(
+    "A stop waits for its response as long as it may: the server writes an archive before",
+    .timeLimit(.minutes(1)))
+  func stopWaitsAsLongAsItMay() async throws {
+    let (never, end) = AsyncStream.makeStream(of: Void.self)
+    let server = try HTTPServer(
+      admission: { _ in .accept(bodyBytes: 1 << 16) },
+      handler: { _ in
+        for await _ in never {}
+        return HTTPResponse(200, body: [])
+      })
+    let run = try await tool.run([
+      "stop", "--server", "http://127.0.0.1:\(server.port)", "--control-token", "t", "--timeout",
+      "1",
+    ])
+    #expect(run.code == 69 && run.errors.contains("did not answer in time"), "\(run.errors)")
+    end.finish()
+    await server.stop()
   }
 
   @Test("A configuration or a fault profile with a mistake is refused, with its name and line")

@@ -41,6 +41,24 @@ struct ServerRefusalTests {
     #expect(try await tool.run(["state", "show", foreign]).code == 65)
   }
 
+  @Test("An archive never replaces the server's file, however its path is written")
+  func archiveNeverReplacesTheServersFile() async throws {
+    let tool = try ServerTool()
+    let data = tool.path("data.sqlite")
+    let cloud = try await tool.serve("--data", data)
+    #expect(try await cloud.save("n1") == 200)
+    #expect(await cloud.stop() == 0)
+    let link = tool.path("link.jsonl")
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: data)
+    for path in [data, tool.path("./data.sqlite"), link] {
+      for command in [["export", "--output", path], ["serve", "--export-on-exit", path]] {
+        let run = try await tool.run(command + ["--data", data])
+        #expect(run.code == 64 && run.errors.contains("is the server's file"), "\(run.errors)")
+      }
+    }
+    #expect(try await tool.good("inspect", "records", "--data", data).contains("n1"))
+  }
+
   @Test("An invalid command line exits with code 64 and refers to the help")
   func invalidServerCommandExitsWithCode64() async throws {
     let tool = try ServerTool()

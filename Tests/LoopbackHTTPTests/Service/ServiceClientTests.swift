@@ -121,6 +121,18 @@ struct ServiceClientTests {
     }
   }
 
+  @Test("The ID of a request has 1 to 255 bytes, also of one that changes nothing")
+  func idsOfRequestsAreBounded() async throws {
+    try await rules.run { world in
+      for (count, status) in [(1, 200), (255, 200), (256, 400)] {
+        let answer = try await world.post(
+          .changesDatabase, query: try world.query("bob"), "{}",
+          fields: ["cloudsync-request: " + String(repeating: "r", count: count)])
+        #expect(answer.status == status, "\(count): \(answer.text)")
+      }
+    }
+  }
+
   @Test("The seconds to wait are rounded up, so that no client asks too early")
   func secondsToWaitAreRoundedUp() async throws {
     try await rules.run { world in
