@@ -27,10 +27,9 @@ package struct PollSchedule: Sendable {
   package init() {}
 
   /// Reports the address of pushes.
-  package mutating func opened(at address: String) {
-    failures = 0
-    step = .wait(address: address)
-  }
+  ///
+  /// That is no success yet: a server can give addresses at which nothing answers.
+  package mutating func opened(at address: String) { step = .wait(address: address) }
 
   /// Reports that the request at the address ended, with a push or without.
   package mutating func received() { failures = 0 }

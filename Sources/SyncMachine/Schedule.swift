@@ -225,7 +225,7 @@ extension SyncMachine {
 
   /// The moment at which the driver calls `next(now:)` again without an input.
   var deadline: Moment? {
-    var deadlines: [Moment?] = [update.since.map { $0 + configuration.updateDelay }]
+    var deadlines = [update.since.map { $0 + configuration.updateDelay }, storeRetry]
     if case .resting = activity {
       deadlines.append(schedule.gated(schedule.accountDue))
       if account.needsCheck { deadlines.append(schedule.notBefore) }

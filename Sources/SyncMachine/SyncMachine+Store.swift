@@ -41,8 +41,18 @@ struct StoreState: Sendable {
 enum StoreCondition: Sendable {
   /// The last write succeeded.
   case working
-  /// The last write failed; the state changed `missedCount` times since without a write.
-  case failed(missedCount: Int)
+  /// The last write failed.
+  case failed(StoreFailure)
+}
+
+/// A state store that refuses writes.
+struct StoreFailure: Sendable {
+  /// The number of times that the state changed since without a write.
+  var missedCount = 0
+  /// The number of retries without a change of the state.
+  var retries = 0
+  /// The moment of the next of them; `nil` when it is due.
+  var retry: Moment?
 }
 
 /// Writing the state changes to the state store. See I3 and I13 in Docs/Evidence.
@@ -52,6 +62,11 @@ extension SyncMachine {
   /// Operations fail meanwhile.
   package var isHoldingAccountChange: Bool {
     if case .held = account.report { true } else { false }
+  }
+
+  /// The moment at which a state that the store refused is written again.
+  var storeRetry: Moment? {
+    if case .failed(let failure) = store.condition { failure.retry } else { nil }
   }
 
   /// The state of the store after the write that the driver performs.
@@ -65,14 +80,20 @@ extension SyncMachine {
   /// The driver repeats this until there is none, after each other call of the machine and before
   /// it calls the machine again. A log that has grown too large is replaced by a snapshot. After a
   /// failure the whole state is written. While state changes follow, this is tried at once and then
-  /// at increasing intervals, so that a full disk does not slow the engine down.
+  /// at increasing intervals, so that a full disk does not slow the engine down; without changes it
+  /// is tried again after a time that doubles up to a minute.
   package mutating func nextWrite() -> StoreWrite? {
+    if case .failed(let failure) = store.condition, failure.retry == nil {
+      store.unwritten = []
+      return .rewrite
+    }
     if !store.unwritten.isEmpty {
       let changes = store.unwritten
       store.unwritten = []
-      guard case .failed(let missedCount) = store.condition else { return write(changes) }
-      let count = missedCount + 1
-      store.condition = .failed(missedCount: count)
+      guard case .failed(var failure) = store.condition else { return write(changes) }
+      failure.missedCount += 1
+      store.condition = .failed(failure)
+      let count = failure.missedCount
       if count.nonzeroBitCount == 1 || count.isMultiple(of: 64) { return .rewrite }
     }
     guard case .storing(let attempts, let since) = account.report else { return nil }
@@ -105,7 +126,13 @@ extension SyncMachine {
   ///
   /// An account change that was to be stored is held back, and the operations that wait fail.
   package mutating func storeFailed(now: Moment) {
-    if case .working = store.condition { store.condition = .failed(missedCount: 0) }
+    var failure = StoreFailure()
+    if case .failed(let earlier) = store.condition { failure = earlier }
+    if failure.retry == nil {
+      failure.retry = now + .seconds(min(60, 1 << min(failure.retries, 6)))
+      failure.retries += 1
+    }
+    store.condition = .failed(failure)
     switch account.report {
     case .storing(let attempts, _), .writing(let attempts, _):
       let delay = Duration.seconds(1 << min(attempts + 1, 6))
@@ -114,6 +141,14 @@ extension SyncMachine {
       endCancellations()
     case .none, .held, .stored, .delivered: break
     }
+  }
+
+  /// Notes that the state is to be written again if it is time.
+  mutating func retryStore(now: Moment) {
+    guard case .failed(var failure) = store.condition, let retry = failure.retry, now >= retry
+    else { return }
+    failure.retry = nil
+    store.condition = .failed(failure)
   }
 
   /// The error of operations while an account change is held back.

@@ -185,6 +185,7 @@ package struct SyncMachine: Sendable {
   ///
   /// Call it again after carrying the instruction out, and after every input.
   package mutating func next(now: Moment) -> Instruction {
+    retryStore(now: now)
     while true {
       if case .stopped = activity { return .wait(until: nil) }
       if !requests.abandoned.isEmpty { return .abandon(requests.abandoned.removeFirst()) }

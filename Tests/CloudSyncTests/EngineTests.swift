@@ -104,6 +104,25 @@ struct EngineTests {
       first == "accountChange" || first == "AccountChange" || first?.contains("ccount") == true)
   }
 
+  @Test("The error of a send has the records of a conflict, as the event has")
+  func thrownConflictHasItsRecords() async throws {
+    let server = LoopbackServer()
+    var thrown: CKError?
+    for device in ["phone", "laptop"] {
+      let delegate = Recorder()
+      delegate.contents.withLock { $0.texts["n"] = device }
+      let engine = CKSyncEngine(EngineTests.configuration(server, device, delegate))
+      engine.state.add(pendingDatabaseChanges: [.saveZone(EngineTests.zone)])
+      engine.state.add(pendingRecordZoneChanges: [.saveRecord(EngineTests.id("n"))])
+      do { try await engine.sendChanges() } catch { thrown = error as? CKError }
+      withExtendedLifetime((engine, delegate)) {}
+    }
+    #expect(thrown?.code == .partialFailure)
+    let item = thrown?.partialErrorsByItemID?[EngineTests.id("n")] as? CKError
+    #expect(item?.code == .serverRecordChanged)
+    #expect(item?.serverRecord?["text"] == "phone" && item?.clientRecord?["text"] == "laptop")
+  }
+
   /// Proves CE-14.
   @Test("A call from inside a callback is refused with a message and does not hang")
   func callInsideCallbackIsRefused() async throws {

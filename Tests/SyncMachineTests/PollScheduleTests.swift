@@ -27,13 +27,16 @@ struct PollScheduleTests {
     #expect(schedule.step == .open)
   }
 
-  @Test("Pauses double from 1 to 30 seconds, and a success resets them")
+  @Test("Pauses double from 1 to 30 seconds, and a response at the address resets them")
   func pausesDoubleUntilSuccess() {
     var schedule = PollSchedule()
     for seconds in [1, 2, 4, 8, 16, 30, 30] {
+      // An address alone is no success.
+      schedule.opened(at: "a")
       #expect(Self.pause(&schedule) == .seconds(seconds))
     }
     schedule.opened(at: "a")
+    schedule.received()
     #expect(Self.pause(&schedule) == .seconds(1))
   }
 

@@ -84,6 +84,34 @@ struct StoreStoryTests {
     #expect(story.stored.last == .addRecord(PendingChange(.save, Story.id("last"))))
   }
 
+  /// Proves I3.
+  @Test("A refused state is written again after a time that doubles, also without a change")
+  func refusedStateIsWrittenAgain() {
+    var story = Story.signedIn(stores: true)
+    story.isStoreFull = true
+    story.save("a")
+    story.store()
+    var due = story.now
+    story.now = story.now + .milliseconds(500)
+    story.run()
+    for seconds in [1, 2, 4, 8, 16, 32, 60, 60] {
+      due = due + .seconds(seconds)
+      #expect(story.machine.next(now: story.now) == .wait(until: due))
+      story.log = []
+      story.run()
+      #expect(story.told() == [], "it is not time")
+      story.now = due
+      story.run()
+      #expect(story.told() == ["refused"])
+    }
+    story.isStoreFull = false
+    story.now = due + .seconds(60)
+    story.log = []
+    story.run()
+    #expect(story.told() == ["rewritten"])
+    #expect(story.machine.next(now: story.now) == .wait(until: nil))
+  }
+
   /// Proves I13.
   @Test("Changes added after the hold has ended and before the event belong to the old account")
   func changesBeforeTheEventAreRemoved() {

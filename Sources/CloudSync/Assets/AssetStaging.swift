@@ -65,6 +65,11 @@ final class AssetStaging: Sendable {
     }
   }
 
+  /// Removes staged files that nothing refers to.
+  func remove(_ files: [URL]) {
+    for file in files { try? FileManager.default.removeItem(at: file) }
+  }
+
   /// Records that this version of `file` has the content with this checksum.
   func remember(_ file: URL, _ version: FileVersion, as checksum: String) {
     state.withLock { state in

@@ -110,16 +110,22 @@ extension AssetTransport {
     }
     guard !downloads.isEmpty else { return Files() }
     let files = Mutex(Files())
-    try await forEach(downloads) { download in
-      do throws(CloudError) {
-        let location = try await self.download(download, call)
-        files.withLock { $0.locations[download] = location }
-        return nil
-      } catch {
-        guard error.code == .assetNotAvailable || error.code == .unknownItem else { return error }
-        files.withLock { $0.failures[download.record] = error }
-        return nil
+    do throws(CloudError) {
+      try await forEach(downloads) { download in
+        do throws(CloudError) {
+          let location = try await self.download(download, call)
+          files.withLock { $0.locations[download] = location }
+          return nil
+        } catch {
+          guard error.code == .assetNotAvailable || error.code == .unknownItem else { return error }
+          files.withLock { $0.failures[download.record] = error }
+          return nil
+        }
       }
+    } catch {
+      // The next attempt fetches all of them again.
+      staging.remove(files.withLock { Array($0.locations.values) })
+      throw error
     }
     return files.withLock { $0 }
   }

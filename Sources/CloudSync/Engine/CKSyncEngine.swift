@@ -146,13 +146,8 @@ public final class CKSyncEngine: Sendable, CustomStringConvertible {
         + "for that callback to return. Call it later, or from Task.detached.")
   }
 
-  private func check(_ outcome: OperationOutcome) throws {
-    switch outcome {
-    case .success: return
-    case .failure(let failure):
-      if let error = driver.holdError { throw error }
-      throw CKError(failure)
-    }
+  private func check(_ outcome: Result<Void, CKError>) throws {
+    do { try outcome.get() } catch { throw driver.holdError ?? error }
   }
 
   /// A description with the database and the number of pending changes; no record content.
@@ -167,9 +162,13 @@ public final class CKSyncEngine: Sendable, CustomStringConvertible {
 
 extension CKError {
   /// The error of an operation, with the errors of its items.
-  init(_ failure: OperationFailure) {
+  ///
+  /// - Parameter clientRecords: the app's objects of records that could not be saved.
+  init(_ failure: OperationFailure, clientRecords: [RecordID: CKRecord]) {
     var items: [AnyHashable: any Error] = [:]
-    for (id, error) in failure.records { items[CKRecord.ID(id)] = CKError(error) }
+    for (id, error) in failure.records {
+      items[CKRecord.ID(id)] = CKError(error, clientRecord: clientRecords[id])
+    }
     for (id, error) in failure.zones { items[CKRecordZone.ID(id)] = CKError(error) }
     let error = CKError(failure.error)
     var userInfo = error.userInfo

@@ -13,7 +13,7 @@ extension EngineDriver {
   func perform(
     endsWithTask: Bool = true,
     _ begin: @Sendable (inout Core, _ waiter: Waiter, _ now: Moment) -> Void
-  ) async -> OperationOutcome {
+  ) async -> Result<Void, CKError> {
     let waiter = core.withLock { core in
       core.lastTicket += 1
       return Waiter(number: core.lastTicket)
@@ -28,7 +28,7 @@ extension EngineDriver {
           begin(&core, waiter, now)
           return nil
         }
-        if let refusal { continuation.resume(returning: .failure(OperationFailure(refusal))) }
+        if let refusal { continuation.resume(returning: .failure(CKError(refusal))) }
       }
     } onCancel: {
       if endsWithTask { giveUp(waiter) }
@@ -41,7 +41,7 @@ extension EngineDriver {
       core.machine.withdraw(waiter)
       return core.waiters.removeValue(forKey: waiter)
     }
-    continuation?.resume(returning: .failure(OperationFailure(.callerWasCancelled)))
+    continuation?.resume(returning: .failure(CKError(.callerWasCancelled)))
   }
 }
 

@@ -5,22 +5,25 @@ import SyncMachine
 
 /// Converts between the machine's values and the delegate's.
 extension EngineDriver.Core {
-  func converted(_ context: FetchContext) -> CKSyncEngine.FetchChangesContext {
-    var options = fetchOptions[context.ticket] ?? CKSyncEngine.FetchChangesOptions()
+  mutating func converted(_ context: FetchContext) -> CKSyncEngine.FetchChangesContext {
+    var options = fetchOptions[context.ticket, default: CKSyncEngine.FetchChangesOptions()]
+    // All contexts of an operation have the same operation group.
+    fetchOptions[context.ticket] = options
     options.scope = CKSyncEngine.FetchChangesOptions.Scope(context.options.scope)
     options.prioritizedZoneIDs = context.options.prioritizedZones.map { CKRecordZone.ID($0) }
     return CKSyncEngine.FetchChangesContext(
       reason: CKSyncEngine.SyncReason(context.reason), options: options)
   }
 
-  func converted(_ context: SendContext) -> CKSyncEngine.SendChangesContext {
-    var options = sendOptions[context.ticket] ?? CKSyncEngine.SendChangesOptions()
+  mutating func converted(_ context: SendContext) -> CKSyncEngine.SendChangesContext {
+    var options = sendOptions[context.ticket, default: CKSyncEngine.SendChangesOptions()]
+    sendOptions[context.ticket] = options
     options.scope = CKSyncEngine.SendChangesOptions.Scope(context.scope)
     return CKSyncEngine.SendChangesContext(
       reason: CKSyncEngine.SyncReason(context.reason), options: options)
   }
 
-  func converted(_ event: SyncEvent) -> CKSyncEngine.Event {
+  mutating func converted(_ event: SyncEvent) -> CKSyncEngine.Event {
     switch event {
     case .stateUpdate:
       .stateUpdate(
@@ -78,7 +81,7 @@ extension EngineDriver.Core {
       failedZoneDeletes: failedDeletes)
   }
 
-  private func converted(_ sent: SentRecords) -> CKSyncEngine.Event.SentRecordZoneChanges {
+  private mutating func converted(_ sent: SentRecords) -> CKSyncEngine.Event.SentRecordZoneChanges {
     var saved: [CKRecord] = []
     var failedSaves: [CKSyncEngine.Event.SentRecordZoneChanges.FailedRecordSave] = []
     saved.reserveCapacity(sent.saved.count)
@@ -92,6 +95,7 @@ extension EngineDriver.Core {
           given = Dictionary(batch.map { ($0.recordID.value, $0) }, uniquingKeysWith: { $1 })
         }
         guard let record = given[result.id] else { continue }
+        failedRecords[result.id] = record
         failedSaves.append(.init(record: record, error: CKError(error, clientRecord: record)))
       }
     }

@@ -19,13 +19,15 @@ final class EngineDriver: Sendable {
     var machine: SyncMachine
     var journal: StateJournal?
     /// The calls that wait for a manual operation.
-    var waiters: [Waiter: CheckedContinuation<OperationOutcome, Never>] = [:]
+    var waiters: [Waiter: CheckedContinuation<Result<Void, CKError>, Never>] = [:]
     /// The options of manual operations, by ticket.
     var fetchOptions: [UInt64: CKSyncEngine.FetchChangesOptions] = [:]
     var sendOptions: [UInt64: CKSyncEngine.SendChangesOptions] = [:]
     var lastTicket: UInt64 = 0
     /// The records of the batch in flight, for the events of failed saves.
     var batch: [CKRecord] = []
+    /// The records of the operation that could not be saved, for its error.
+    var failedRecords: [RecordID: CKRecord] = [:]
     var requests: [RequestToken: Task<Void, Never>] = [:]
     var timer: (deadline: Moment, task: Task<Void, Never>)?
     var observation: (any SignalObservation)?
@@ -152,7 +154,7 @@ final class EngineDriver: Sendable {
     for task in tasks { task.cancel() }
     let gone = CloudError(.operationCancelled, "The sync engine was deallocated.")
     for continuation in continuations {
-      continuation.resume(returning: .failure(OperationFailure(gone)))
+      continuation.resume(returning: .failure(CKError(gone)))
     }
     endStatus()
     wakeup.continuation.yield()
@@ -269,14 +271,25 @@ final class EngineDriver: Sendable {
         return entry
       }
     }
-    let continuations = core.withLock { core in
-      waiters.compactMap { waiter in
+    let (continuations, records) = core.withLock { core in
+      defer { core.failedRecords = [:] }
+      // The options of scheduled operations.
+      core.fetchOptions[0] = nil
+      core.sendOptions[0] = nil
+      let continuations = waiters.compactMap { waiter in
         core.fetchOptions[waiter.number] = nil
         core.sendOptions[waiter.number] = nil
         return core.waiters.removeValue(forKey: waiter)
       }
+      return (continuations, core.failedRecords)
     }
-    for continuation in continuations { continuation.resume(returning: outcome) }
+    guard !continuations.isEmpty else { return }
+    let result: Result<Void, CKError> =
+      switch outcome {
+      case .success: .success(())
+      case .failure(let failure): .failure(CKError(failure, clientRecords: records))
+      }
+    for continuation in continuations { continuation.resume(returning: result) }
   }
 
   // MARK: Delegate
@@ -303,7 +316,10 @@ final class EngineDriver: Sendable {
       trace(.event, name, counts, since: start)
     }
     if case .didSendChanges = event { dropListings() }
-    move { core, _ in core.machine.delivered() }
+    move { core, _ in
+      if case .didSendChanges = event { core.batch = [] }
+      core.machine.delivered()
+    }
   }
 
   private func askForBatch(_ context: SendContext) async {

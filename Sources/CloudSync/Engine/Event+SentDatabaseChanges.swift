@@ -8,7 +8,7 @@ extension CKSyncEngine.Event {
   public struct SentDatabaseChanges: Sendable, CustomStringConvertible {
     /// A zone that could not be saved, with its error.
     public struct FailedZoneSave: Sendable, CustomStringConvertible {
-      /// The zone as it was added to the pending changes.
+      /// A zone with the ID of the pending change; it has none of the properties that the app set.
       public let zone: CKRecordZone
       /// The server's reason for the refusal, or the failure of the request.
       public let error: CKError

@@ -58,7 +58,7 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
       }
     } concluding: { page, result, error in
       self.queryResultBlock?(result.map { page?.cursor })
-      self.queryCompletionBlock?(error == nil ? page?.cursor : nil, error)
+      self.queryCompletionBlock?(page?.cursor, error)
     }
   }
 

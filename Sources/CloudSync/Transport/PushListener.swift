@@ -82,7 +82,8 @@ final class PushListener: Sendable {
         return Array(state.polls.values)
       }
       for source in state.sources where state.polls[source] == nil {
-        state.polls[source] = Task(executorPreference: taskExecutor) {
+        // Not a part of the task whose call was the first.
+        state.polls[source] = Task.detached(executorPreference: taskExecutor) {
           await self.poll(source)
         }
       }

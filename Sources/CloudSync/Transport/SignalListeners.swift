@@ -38,13 +38,24 @@ package final class SignalListeners: Sendable {
       return state.lastID
     }
     return Observation { [weak self] in
-      self?.state.withLock { state in state.listeners.removeAll { $0.id == id } }
+      self?.remove { $0 == id }
       removed()
     }
   }
 
   /// Removes all listeners.
-  package func removeAll() { state.withLock { $0.listeners = [] } }
+  package func removeAll() { remove { _ in true } }
+
+  /// A listener may be the last to retain an object that ends other observations, so it is released
+  /// after the lock.
+  private func remove(_ isRemoved: (Int) -> Bool) {
+    let removed = state.withLock { state in
+      let removed = state.listeners.filter { isRemoved($0.id) }
+      state.listeners.removeAll { isRemoved($0.id) }
+      return removed
+    }
+    withExtendedLifetime(removed) {}
+  }
 
   /// Calls all listeners.
   package func notify(_ signal: CloudSignal) {

@@ -104,7 +104,13 @@ package final class WebServicesSession: Sendable {
     }
   }
 
-  func learn(_ user: UserID) { state.withLock { $0.user = user } }
+  /// The number of the sign-in.
+  var epoch: Int { state.withLock { $0.epoch } }
+
+  /// Notes the user of the account that was signed in at the sign-in with this number.
+  func learn(_ user: UserID, since epoch: Int) {
+    state.withLock { if $0.epoch == epoch { $0.user = user } }
+  }
 
   /// Throws when `expected` is not the account that is known to be signed in.
   func check(_ expected: UserID?) throws(CloudError) {

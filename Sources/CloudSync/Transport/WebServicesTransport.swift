@@ -97,6 +97,7 @@ public final class WebServicesTransport: CloudTransport {
   public func send(_ call: CloudCall) async throws(CloudError) -> CloudReply {
     listener.note(call)
     try session.check(call.expectedUser)
+    let epoch = session.epoch
     let reply: CloudReply
     switch call.request {
     case .uploadAsset(let asset): reply = try await upload(asset, call)
@@ -110,7 +111,7 @@ public final class WebServicesTransport: CloudTransport {
       .resolveShares, .acceptShares, .findUsers:
       reply = try await session.run(call)
     }
-    if case .currentUser(let user) = reply { session.learn(user) }
+    if case .currentUser(let user) = reply { session.learn(user, since: epoch) }
     return reply
   }
 

@@ -176,6 +176,31 @@ struct EngineSurfaceTests {
     #expect(told[sent...].contains("stateUpdate"), "\(told)")
   }
 
+  @Test("All contexts of a scheduled operation have one operation group, and the next has another")
+  func scheduledOperationHasOneGroup() async throws {
+    let groups = Mutex<[String]>([])
+    let listener = Listener { event, _ in
+      let group: CKOperationGroup? =
+        switch event {
+        case .willFetchChanges(let event): event.context.options.operationGroup
+        case .didFetchChanges(let event): event.context.options.operationGroup
+        default: nil
+        }
+      if let group { groups.withLock { $0.append(group.operationGroupID) } }
+    }
+    let engine = listener.engine(server, automatically: true)
+    await listener.wait { $0.told.count { $0.hasPrefix("didFetch scheduled") } == 1 }
+    let database = CKContainer(
+      identifier: NotesApp.container, transport: server.device("desk", signedInAs: "alice")
+    ).privateCloudDatabase
+    _ = try await database.save(CKRecordZone(zoneName: "A"))
+    await listener.wait { $0.told.count { $0.hasPrefix("didFetch scheduled") } == 2 }
+    let found = groups.withLock { $0 }
+    #expect(found.count == 4 && found[0] == found[1] && found[2] == found[3])
+    #expect(found[0] != found[2])
+    withExtendedLifetime(engine) {}
+  }
+
   /// Proves CE-6, CE-39.
   @Test("Fetch options are read between requests, and order and narrow the zones")
   func fetchOptionsOrderAndNarrowZones() async throws {

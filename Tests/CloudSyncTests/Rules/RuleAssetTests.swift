@@ -98,6 +98,38 @@ struct RuleAssetTests {
     #expect(errors == [.assetNotAvailable])
   }
 
+  @Test("The files of a page that fails do not stay on the device")
+  func filesOfAFailedPageAreRemoved() async throws {
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("files-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let records = try (0..<8).map { number in
+      let file = folder.appendingPathComponent("file\(number)")
+      try Data("\(number)".utf8).write(to: file)
+      let record = CKRecord(recordType: "Photo")
+      record["image"] = CKAsset(fileURL: file)
+      return record
+    }
+    _ = try await database("phone").modifyRecords(saving: records, deleting: [])
+    let staged = folder.appendingPathComponent("staged")
+    let desk = AssetTransport(
+      server.device("desk", signedInAs: "alice"), staging: AssetStaging(root: staged))
+    let call = CloudCall(
+      container: "iCloud.files", database: .private, requestID: "fetch",
+      request: .fetchRecords(FetchRecords(ids: records.map(\.recordID.value))))
+    func files() -> Int {
+      let found = FileManager.default.enumerator(at: staged, includingPropertiesForKeys: nil)
+      return (found?.allObjects ?? []).count { ($0 as? URL)?.hasDirectoryPath == false }
+    }
+    server.controls.fail(
+      with: .networkFailure, in: RequestScope(kind: .downloadAsset, device: "desk"))
+    let error = await #expect(throws: CloudError.self) { _ = try await desk.send(call) }
+    #expect(error?.code == .networkFailure && files() == 0)
+    _ = try await desk.send(call)
+    #expect(files() == 8)
+  }
+
   @Test("A page whose files the device can't store fails, and comes with its files once it can")
   func unstoredFileFailsPage() async throws {
     let folder = FileManager.default.temporaryDirectory

@@ -19,9 +19,10 @@ struct EngineBookkeepingTests {
     let counts = engine.driver.core.withLock { core in
       [
         core.fetchOptions.count, core.sendOptions.count, core.requests.count, core.waiters.count,
+        core.batch.count, core.failedRecords.count,
       ]
     }
-    #expect(counts == [0, 0, 0, 0])
+    #expect(counts == [0, 0, 0, 0, 0, 0])
     #expect(engine.state.pendingRecordZoneChanges.isEmpty)
     withExtendedLifetime(delegate) {}
   }

@@ -83,6 +83,28 @@ struct WebServicesSessionTests {
     #expect(await server.end())
   }
 
+  @Test("A late response to an earlier account does not tell who is signed in now")
+  func lateResponseKeepsLaterUser() async throws {
+    let (arrived, release) = (Signal(), Signal())
+    let server = try Server { request in
+      guard request.index == 0 else { return Self.user("bob") }
+      arrived.fire()
+      await release.wait()
+      return Self.user("alice")
+    }
+    let transport = transport(server, token: "alice-1")
+    let late = Task { try await transport.send(self.call()) }
+    await arrived.wait()
+    transport.signIn(webAuthToken: "bob-1")
+    #expect(await failure(transport, call()) == nil)
+    release.fire()
+    _ = try await late.value
+    #expect(await failure(transport, call(by: "bob")) == nil)
+    #expect(await failure(transport, call(by: "alice"))?.code == .notAuthenticated)
+    withExtendedLifetime(transport) {}
+    #expect(await server.end())
+  }
+
   /// A change of the account while the transport's own sign-in is under way.
   struct SignInCase: Sendable, CustomTestStringConvertible {
     var testDescription: String
