@@ -275,4 +275,32 @@ struct StoreFileTests {
     #expect(phone.texts == ["a": "text"] && phone.store.unsentRecordIDs == [])
     try await phone.store.shutDown()
   }
+
+  @Test("While a former account's items can't be erased, no change of the next account is stored")
+  func changeWaitsForTheErasure() async throws {
+    let folder = TemporaryFolder()
+    let draft = Self.items(folder).appendingPathExtension("new")
+    do {
+      let phone = try NoteDevice(server, "phone", folder: folder)
+      try phone.write("a", "anna's")
+      try await phone.store.sync()
+      try phone.write("b", "anna's draft")
+      // A folder in the place of the new file: the file can be appended to, and not rewritten.
+      try FileManager.default.createDirectory(at: draft, withIntermediateDirectories: false)
+      phone.link.signIn(as: "ben")
+      try? await phone.store.sync()
+      #expect(phone.texts == [:] && phone.store.state.withLock { $0.mustRewrite })
+      #expect(throws: FileError.self) { try phone.write("c", "ben's") }
+      #expect(phone.texts == [:])
+      try FileManager.default.removeItem(at: draft)
+      try phone.write("c", "ben's")
+      #expect(try !String(contentsOf: Self.items(folder), encoding: .utf8).contains("anna's"))
+    }
+    // The app was killed.
+    let phone = try NoteDevice(server, "phone", account: "ben", folder: folder)
+    try await phone.store.sync()
+    let desk = try NoteDevice(server, "desk", account: "ben")
+    try await desk.store.sync()
+    #expect(phone.texts == ["c": "ben's"] && desk.texts == phone.texts)
+  }
 }
