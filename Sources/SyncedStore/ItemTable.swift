@@ -332,6 +332,14 @@ struct ItemTable: Sendable {
     return entry.change?.isDeletion == true ? .deleteRecord(id) : .saveRecord(id)
   }
 
+  /// Whether a change of the engine's list is the one that the record has.
+  func isPending(_ change: CKSyncEngine.PendingRecordZoneChange) -> Bool {
+    switch change {
+    case .saveRecord(let id), .deleteRecord(let id): pendingChange(id) == change
+    @unknown default: false
+    }
+  }
+
   /// Adds all changes that can be sent to the effects, and their zones that are not known to exist.
   mutating func sendEverything() {
     let due = due

@@ -222,30 +222,32 @@ extension SyncedStore {
   ) async -> CKSyncEngine.RecordZoneChangeBatch? {
     var seen: Set<CKSyncEngine.PendingRecordZoneChange> = []
     while true {
-      let changes = pending.first(Self.batchSize, in: scope)
+      let listed = pending.first(Self.batchSize, in: scope)
       // A change that was looked at before has no record.
-      guard changes.contains(where: { !seen.contains($0) }) else { return nil }
+      guard listed.contains(where: { !seen.contains($0) }) else { return nil }
+      let changes = current(of: listed, pending)
       let batch = await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: changes) { id in
-        self.record(id, pending)
+        self.state.withLock { $0.table.recordToSend(id) }
       }
       if let batch {
         storeHandedOver()
         return batch
       }
-      seen.formUnion(changes)
+      seen.formUnion(listed)
     }
   }
 
-  /// The record to save; without one the pending change is removed.
-  private func record(_ id: CKRecord.ID, _ pending: any PendingChanges) -> CKRecord? {
-    if let record = state.withLock({ $0.table.recordToSend(id) }) { return record }
-    pending.remove(pendingRecordZoneChanges: [.saveRecord(id)])
-    // An edit may have come between the question and the removal.
-    let isDue = state.withLock { state in
-      state.table[id].map { $0.isDue && $0.change?.isDeletion == false } ?? false
+  /// The changes that the table has, too; the others are removed from the engine's list.
+  ///
+  /// An engine that starts with an older state lists what was settled or given up after it.
+  private func current(
+    of changes: [CKSyncEngine.PendingRecordZoneChange], _ pending: any PendingChanges
+  ) -> [CKSyncEngine.PendingRecordZoneChange] {
+    state.withLock { state in
+      let settled = changes.filter { !state.table.isPending($0) }
+      if !settled.isEmpty { pending.remove(pendingRecordZoneChanges: settled) }
+      return changes.filter { state.table.isPending($0) }
     }
-    if isDue { pending.add(pendingRecordZoneChanges: [.saveRecord(id)]) }
-    return nil
   }
 
   /// Stores that the server may have what is sent now: if the answer is lost in a crash, a deletion

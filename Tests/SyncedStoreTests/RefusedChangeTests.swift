@@ -2,6 +2,7 @@ import CloudProtocol
 import CloudSync
 import Foundation
 import LoopbackServer
+import Synchronization
 import Testing
 
 @testable import SyncedStore
@@ -114,6 +115,37 @@ struct RefusedChangeTests {
     server.controls.release(in: fetch)
     try await reverted
     #expect(phone.texts == ["a": "newer"] && phone.store.status.unsentCount == 1)
+    try await phone.store.shutDown()
+  }
+
+  @Test("A deletion that was given up is not sent, though a stored state of the engine lists it")
+  func deletionInAnOldStateIsNotSent() async throws {
+    let folder = TemporaryFolder()
+    let file = folder.url.appendingPathComponent(SyncedStore.FileNames().state)
+    let state: Data
+    do {
+      let phone = try NoteDevice(server, "phone", folder: folder)
+      try phone.write("a", "base")
+      try await phone.store.sync()
+      try phone.store.delete(Note("a", ""))
+      // A fetch stores the engine's state, in which the deletion is pending.
+      try await phone.store.fetchChanges()
+      state = try Data(contentsOf: file)
+      try await phone.store.revert(Note.self, named: "a")
+      #expect(phone.texts == ["a": "base"] && phone.store.status.unsentCount == 0)
+      // The app is killed before it has stored the next state.
+    }
+    try state.write(to: file)
+    let phone = try NoteDevice(server, "phone", folder: folder)
+    var listed: [CKSyncEngine.PendingRecordZoneChange]? {
+      phone.store.state.withLock { $0.run?.pending.pendingRecordZoneChanges }
+    }
+    let id = CKRecord.ID(recordName: "a", zoneID: NoteDevice.zone)
+    #expect(listed == [.deleteRecord(id)])
+    server.controls.forgetRequests()
+    try await phone.store.sync()
+    #expect(server.controls.requestCount(in: RequestScope(kind: .modifyRecords)) == 0)
+    #expect(phone.texts == ["a": "base"] && listed == [])
     try await phone.store.shutDown()
   }
 }
