@@ -143,16 +143,17 @@ extension ItemTable {
     if id.recordName == CKRecordNameZoneWideShare {
       return updateZone(id.zoneID) { $0.share = nil }
     }
-    guard var entry = entries[id] else { return }
+    guard let known = entries[id] else { return }
     // A new item of the same name that the server never had is not meant.
-    let isNew = !entry.mayBeOnServer
+    let isNew = !known.mayBeOnServer
+    var entry = known
     entry.forgetRecord()
     guard let mine = entry.item, mine.isSynced else {
       if entry.change?.isDeletion == true { entry.change = nil }
       return set(entry, for: id)
     }
     let isUnsent = entry.change != nil
-    if let kept = isNew ? mine : kept(mine, against: .deleted, entry) {
+    if let kept = isNew ? mine : kept(mine, against: .deleted, known) {
       let isMine = kept.isEqual(to: mine)
       entry.item = kept
       entry.change = newChange(isDeletion: false)

@@ -91,4 +91,23 @@ struct PolicyDecisionTests {
     #expect(phone.texts == ["a": "still only here"] && desk.texts == ["a": "of the desk"])
     for device in [phone, desk] { try await device.store.shutDown() }
   }
+
+  @Test("A policy that decides about a deletion knows the version that the change is based on")
+  func deletionConflictHasABase() async throws {
+    let policy = MergePolicy<Note> { conflict in
+      var merged = conflict.mine
+      merged.text += ", before: \(conflict.base?.text ?? "unknown")"
+      return .merged(merged)
+    }
+    let phone = try NoteDevice(server, "phone", merging: policy)
+    let desk = try NoteDevice(server, "desk", merging: policy)
+    try phone.write("a", "base")
+    for device in [phone, desk] { try await device.store.sync() }
+    try desk.store.delete(Note("a", ""))
+    try await desk.store.sync()
+    try phone.write("a", "edit", 2)
+    for device in [phone, desk] { try await device.store.sync() }
+    #expect(phone.texts == ["a": "edit, before: base"] && desk.texts == phone.texts)
+    for device in [phone, desk] { try await device.store.shutDown() }
+  }
 }
