@@ -33,7 +33,7 @@ public final class AchievementStore: Sendable {
   ) throws {
     let type = SyncedType(
       AchievementSet.self, merging: AchievementSet.merging,
-      reading: { AchievementSet($0, version: version) })
+      reading: { record, _ in AchievementSet(record, version: version) })
     store = try FirstVersionFiles(
       folder: DocumentFolder(directory, recovering: isRecovering)
     ).open(type)

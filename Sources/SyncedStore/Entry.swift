@@ -38,9 +38,11 @@ struct Entry: Sendable {
     self.order = order
   }
 
-  /// Whether a version is one that the unsent change was made on top of.
-  func isOlder(_ version: any SyncedItem) -> Bool {
-    version.isEqual(to: base) || offered.contains { version.isEqual(to: $0) }
+  /// Whether a record is a version that the unsent change was made on top of.
+  ///
+  /// - Parameter read: reads it with the properties of a version that are not sent.
+  func isOlder(_ read: (any SyncedItem) -> (any SyncedItem)?) -> Bool {
+    (offered + (base.map { [$0] } ?? [])).contains { $0.isEqual(to: read($0)) }
   }
 
   /// The most earlier versions that are kept.

@@ -27,7 +27,9 @@ extension ItemTable {
     if entries[id]?.item?.isSynced == false { return }
     guard let type = types[entries[id]?.type ?? record.recordType] ?? types[record.recordType]
     else { return keepUnreadable(record) }
-    guard let theirs = type.read(record) else { return takeUnreadable(record, type) }
+    guard let theirs = type.read(record, entries[id]?.item) else {
+      return takeUnreadable(record, type)
+    }
     var entry = entries[id] ?? newEntry(record.recordType)
     entry.systemFields = record.systemFields
     entry.unreadable = nil
@@ -37,13 +39,17 @@ extension ItemTable {
       set(entry, for: id)
       return show(id, record.recordType, .saved)
     }
-    merge(mine, with: theirs, type, &entry, id)
+    let isOlder = entry.isOlder { type.read(record, $0) }
+    merge(mine, with: theirs, isOlder, type, &entry, id)
     set(entry, for: id)
   }
 
+  /// Merges the version of a record.
+  ///
+  /// - Parameter isOlder: whether the unsent change was made on top of it.
   private mutating func merge(
-    _ mine: any SyncedItem, with theirs: any SyncedItem, _ type: SyncedType, _ entry: inout Entry,
-    _ id: CKRecord.ID
+    _ mine: any SyncedItem, with theirs: any SyncedItem, _ isOlder: Bool, _ type: SyncedType,
+    _ entry: inout Entry, _ id: CKRecord.ID
   ) {
     let isUnsent = entry.change != nil
     if mine.isEqual(to: theirs) {
@@ -51,7 +57,7 @@ extension ItemTable {
       if isUnsent { note(.equal, id, entry.type) }
       return
     }
-    if isUnsent, entry.isOlder(theirs) {
+    if isUnsent, isOlder {
       // No other device changed it: the server has the base, or one's own earlier version.
       entry.base = theirs
       return
@@ -129,7 +135,7 @@ extension ItemTable {
   mutating func readAgain() {
     for id in unreadable.sorted(by: { $0.recordName < $1.recordName }) {
       guard let record = entries[id]?.unreadable.flatMap({ CKRecord(archive: $0) }),
-        types[record.recordType]?.read(record) != nil
+        types[record.recordType]?.read(record, entries[id]?.item) != nil
       else { continue }
       activity.solve(.record(id))
       take(record)
@@ -225,7 +231,7 @@ extension ItemTable {
     guard var entry = entries[id] else { return }
     entry.systemFields = record.systemFields
     entry.unreadable = nil
-    let saved = types[entry.type]?.read(record)
+    let saved = types[entry.type]?.read(record, entry.item)
     if let change = entry.change, !change.isDeletion,
       change.number == inFlight[id] || entry.item?.isEqual(to: saved) == true
     {
@@ -315,7 +321,7 @@ extension ItemTable {
     inFlight[id] = nil
     entry.forgetRecord()
     entry.systemFields = record?.systemFields
-    entry.item = record.flatMap { types[entry.type]?.read($0) }
+    entry.item = record.flatMap { types[entry.type]?.read($0, entry.item) }
     if entry.item == nil { entry.unreadable = record?.allFields }
     set(entry, for: id)
     show(id, entry.type, entry.item == nil ? .removed : .saved)

@@ -26,6 +26,17 @@ public protocol SyncedItem: Codable, Equatable, Sendable {
   /// get a default that is the same on every device.
   init?(_ record: CKRecord)
 
+  /// Reads a record of an item that this device has: for a type with properties that are not sent.
+  ///
+  /// A property that ``copy(to:)`` does not write is taken from `current`; otherwise it has its
+  /// default after each record from the server, also that of a save by this device. Without this
+  /// member the record is read alone.
+  ///
+  /// - Parameters:
+  ///   - record: the record.
+  ///   - current: the item on this device; `nil` if there is none.
+  init?(_ record: CKRecord, current: Self?)
+
   /// Copies the item's fields onto a record.
   ///
   /// - Parameter record: a record that carries the change tag of the server's version, or a new
@@ -37,6 +48,9 @@ public protocol SyncedItem: Codable, Equatable, Sendable {
 extension SyncedItem {
   /// The item is sent.
   public var isSynced: Bool { true }
+
+  /// Reads the record alone: all properties of the item are sent.
+  public init?(_ record: CKRecord, current: Self?) { self.init(record) }
 
   /// Whether `other` is an item of the same type with the same value.
   func isEqual(to other: (any SyncedItem)?) -> Bool { other as? Self == self }
@@ -59,7 +73,7 @@ extension SyncedItem where Self: Identifiable, ID == String {
 /// ```
 public struct SyncedType: Sendable {
   let recordType: CKRecord.RecordType
-  let read: @Sendable (CKRecord) -> (any SyncedItem)?
+  let read: @Sendable (CKRecord, _ current: (any SyncedItem)?) -> (any SyncedItem)?
   let write: @Sendable (any SyncedItem, CKRecord) -> Void
   let resolve:
     @Sendable (_ mine: any SyncedItem, _ server: ServerVersion, _ base: (any SyncedItem)?, Bool)
@@ -90,19 +104,24 @@ public struct SyncedType: Sendable {
   /// - Parameters:
   ///   - type: the type; its `recordType` is unique in a store.
   ///   - policy: decides which version is kept when the server has another one.
-  ///   - read: reads a record, in place of `Item.init(_:)`.
+  ///   - read: reads a record of an item with its version on this device, in place of
+  ///     `Item.init(_:current:)`.
   ///   - write: copies an item onto a record, in place of `copy(to:)`.
   ///   - surplus: returns those of all items that exceed a limit of the app; they are deleted. It
   ///     is called after each change of an item of the type, and costs their number.
   public init<Item: SyncedItem>(
     _ type: Item.Type, merging policy: MergePolicy<Item>,
-    reading read: @escaping @Sendable (CKRecord) -> Item? = { Item($0) },
+    reading read: @escaping @Sendable (CKRecord, _ current: Item?) -> Item? = {
+      Item($0, current: $1)
+    },
     writing write: @escaping @Sendable (Item, CKRecord) -> Void = { $0.copy(to: $1) },
     surplus: (@Sendable ([Item]) -> [Item])? = nil
   ) {
     recordType = Item.recordType
     mergesAlways = policy.mergesAlways
-    self.read = { record in record.recordType == Item.recordType ? read(record) : nil }
+    self.read = { record, current in
+      record.recordType == Item.recordType ? read(record, current as? Item) : nil
+    }
     self.write = { item, record in
       if let item = item as? Item { write(item, record) }
     }

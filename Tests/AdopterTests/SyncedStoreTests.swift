@@ -67,6 +67,26 @@ struct Reminder: SyncedItem, Identifiable {
   }
 }
 
+struct Article: SyncedItem, Identifiable {
+  static let recordType: CKRecord.RecordType = "Article"
+  let id: UUID
+  var text: String
+  var scrollPosition = 0  // only on this device
+
+  init(_ text: String) { (id, self.text) = (UUID(), text) }
+
+  init?(_ record: CKRecord) { self.init(record, current: nil) }
+
+  init?(_ record: CKRecord, current: Article?) {
+    guard let id = UUID(uuidString: record.recordID.recordName),
+      let text = record["text"] as? String
+    else { return nil }
+    (self.id, self.text, scrollPosition) = (id, text, current?.scrollPosition ?? 0)
+  }
+
+  func copy(to record: CKRecord) { record["text"] = text }
+}
+
 /// Proves X8.
 @Test func aNoteIsEditedOnTwoDevices() async throws {
   let server = LoopbackServer()

@@ -247,7 +247,9 @@ struct SyncedStoreTests {
       types: [
         SyncedType(
           Note.self, merging: Note.later,
-          reading: { Note($0.recordID.recordName, $0["text"] as? String ?? "") })
+          reading: { record, _ in
+            Note(record.recordID.recordName, record["text"] as? String ?? "")
+          })
       ])
     updated.connect(
       to: CKContainer(identifier: NoteDevice.container, transport: phone.link),
