@@ -46,7 +46,7 @@ struct FirstVersionFiles {
       var set = try folder.read(AchievementSet.self, Self.items, format: "achievements")
     else { return }
     if set.archive == nil || body.isUnsent { set.touch(set.lastUpdated) }
-    content.add(set, systemFields: body.systemFields, isUnsent: body.isUnsent)
+    try content.add(set, systemFields: body.systemFields, isUnsent: body.isUnsent)
     // The record of a newer version was not stored whole, so it is fetched again.
     if body.held == nil, content.owner != nil, let data = try folder.file(Self.names.state).read() {
       content.takeOverState(data)

@@ -60,13 +60,13 @@ struct FirstVersionFiles {
     for result in results ?? [] {
       guard waiting[result.id]?.change != .delete else { continue }
       let systemFields = metadata[result.recordName]
-      content.add(
+      try content.add(
         result, systemFields: systemFields,
         isUnsent: waiting[result.id] != nil || systemFields == nil,
         wasOffered: waiting[result.id]?.wasOffered ?? false)
     }
     for entry in (queue ?? []).sorted(by: { $0.number < $1.number }) where entry.change == .delete {
-      content.addDeletion(
+      try content.addDeletion(
         of: GameResult.self, named: entry.id.uuidString,
         systemFields: metadata[entry.id.uuidString])
     }

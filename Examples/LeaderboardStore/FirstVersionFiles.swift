@@ -51,34 +51,36 @@ struct FirstVersionFiles {
     let queue = try folder.read(Queue.self, Self.queue, format: "social-local")
     content.owner = book?.owner ?? queue?.owner
     content.lastSync = book?.lastSync
-    func add(_ item: some SyncedItem, _ systemFields: Data? = nil, isUnsent: Bool = true) {
-      content.add(item, systemFields: systemFields, isUnsent: isUnsent, wasOffered: isUnsent)
+    func add(_ item: some SyncedItem, _ systemFields: Data? = nil, isUnsent: Bool = true) throws {
+      try content.add(item, systemFields: systemFields, isUnsent: isUnsent, wasOffered: isUnsent)
     }
     if let kept = book?.profile {
-      add(Signed(kept.value), kept.systemFields, isUnsent: kept.isUnsent)
+      try add(Signed(kept.value), kept.systemFields, isUnsent: kept.isUnsent)
     }
     for kept in (book?.friends ?? [:]).values {
-      add(kept.value, kept.systemFields, isUnsent: kept.isUnsent)
+      try add(kept.value, kept.systemFields, isUnsent: kept.isUnsent)
     }
     for kept in (book?.scores ?? [:]).values {
-      add(Signed(kept.value), kept.systemFields, isUnsent: kept.isUnsent)
+      try add(Signed(kept.value), kept.systemFields, isUnsent: kept.isUnsent)
     }
     for code in (book?.goneFriends ?? []).union(queue?.goneFriends ?? []) {
-      content.addDeletion(
+      try content.addDeletion(
         of: FriendConnection.self, named: FriendConnection.recordName(of: code),
         systemFields: book?.friends[code]?.systemFields)
     }
     guard let queue else { return }
     // Without system fields, so that they are merged with what the cloud has.
     let person = queue.owner ?? Signed<UserProfile>.nobody
-    for friend in queue.friends.values where book?.friends[friend.friendCode] == nil { add(friend) }
+    for friend in queue.friends.values where book?.friends[friend.friendCode] == nil {
+      try add(friend)
+    }
     if var profile = queue.profile {
       profile.id = person
-      add(Signed(profile))
+      try add(Signed(profile))
     }
     for var score in queue.scores.values {
       score.userId = person
-      add(Signed(book?.scores[score.id].map { scoring.joined($0.value, score) } ?? score))
+      try add(Signed(book?.scores[score.id].map { scoring.joined($0.value, score) } ?? score))
     }
   }
 }

@@ -28,13 +28,14 @@ public struct FirstVersion {
           return false
         }
         for item in body.items.tabs ?? body.items.entries ?? [] {
-          content.add(
+          try content.add(
             item, systemFields: systemFields[item.recordName],
             isUnsent: body.outbox.unsent.contains(item.recordName),
             wasOffered: body.outbox.offered.contains(item.recordName))
         }
         for name in body.outbox.deleted {
-          content.addDeletion(of: Item.self, named: name, systemFields: systemFields[name])
+          try content.addDeletion(
+            of: Item.self, named: name, systemFields: systemFields[name])
         }
         if body.items.hasMigrated { content.setProperty(migrated, "yes") }
         return body.isUnfetched != true

@@ -106,6 +106,19 @@ struct ItemTable: Sendable {
         + "in another folder for the zone \(zone.name) of \(zone.owner).")
   }
 
+  /// Forgets the system fields of unsent changes if their account is unknown: as those of another
+  /// account they would be wrong, and the first sign-in would remove the changes with them.
+  mutating func forgetFieldsOfUnknownAccount() {
+    guard settings.owner == nil else { return }
+    for id in unsent {
+      update(id) { entry in
+        guard entry.systemFields != nil else { return }
+        entry.systemFields = nil
+        entry.change?.wasOffered = true
+      }
+    }
+  }
+
   /// The only place where an entry changes.
   mutating func set(_ entry: Entry?, for id: CKRecord.ID) {
     let entry = entry.flatMap { $0.isEmpty ? nil : $0 }
@@ -141,6 +154,24 @@ struct ItemTable: Sendable {
   /// The ID of the record with a name.
   func recordID(_ name: String, in zone: CKRecordZone.ID?) -> CKRecord.ID {
     CKRecord.ID(recordName: name, zoneID: zone ?? defaultZone)
+  }
+
+  /// The ID of a record that the store can keep.
+  func checkedID(
+    _ type: CKRecord.RecordType, _ name: String, in zone: CKRecordZone.ID?
+  ) throws(SyncedStoreError) -> CKRecord.ID {
+    guard types[type] != nil else {
+      throw SyncedStoreError(
+        .unknownType, "The store was opened without the type \(type); name it in `types`.")
+    }
+    guard (1...255).contains(name.utf8.count), name.first != "_", name.utf8.allSatisfy({ $0 < 128 })
+    else {
+      throw SyncedStoreError(
+        .invalidName,
+        "The name \"\(name.prefix(80))\" can't be that of a record, so the item was not saved. Use "
+          + "1 to 255 ASCII characters, the first of which is no underscore.")
+    }
+    return recordID(name, in: zone)
   }
 
   /// The items of a type, in the order in which they were created.

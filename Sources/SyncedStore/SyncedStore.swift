@@ -80,7 +80,8 @@ public final class SyncedStore: Sendable {
   ///     called while there is no file, so again after a crash.
   /// - Throws: `FileError` if a file is damaged, can't be read, is from a newer version of the app,
   ///   or has items of another form than their types; ``SyncedStoreError`` if the items are those
-  ///   of another `zoneID`; the error of `importing`. The files stay as they are.
+  ///   of another `zoneID`, or imported ones can't be kept; the error of `importing`. The files
+  ///   stay as they are.
   public init(
     zoneID: CKRecordZone.ID, directory: URL, types: [SyncedType],
     files: FileNames = FileNames(), recovering isRecovering: Bool = false,
@@ -296,6 +297,7 @@ extension SyncedStore.State {
     var content = SyncedStoreImport(table: table)
     try importing(&content)
     table = content.table
+    table.forgetFieldsOfUnknownAccount()
     _ = table.takeEffects()
     if !table.isEmpty { try rewrite() }
   }

@@ -32,20 +32,7 @@ public struct SyncedTransaction: Sendable {
   public mutating func save<Item: SyncedItem>(
     _ item: Item, in zone: CKRecordZone.ID? = nil
   ) throws {
-    guard table.types[Item.recordType] != nil else {
-      throw SyncedStoreError(
-        .unknownType,
-        "The store was opened without the type \(Item.recordType); name it in `types`.")
-    }
-    let name = item.recordName
-    guard (1...255).contains(name.utf8.count), name.first != "_", name.utf8.allSatisfy({ $0 < 128 })
-    else {
-      throw SyncedStoreError(
-        .invalidName,
-        "The name \"\(name.prefix(80))\" can't be that of a record, so the item was not saved. Use "
-          + "1 to 255 ASCII characters, the first of which is no underscore.")
-    }
-    let id = table.recordID(name, in: zone)
+    let id = try table.checkedID(Item.recordType, item.recordName, in: zone)
     guard !item.isSynced || table.zone(id.zoneID).isAccessLost != true else {
       throw SyncedStoreError(
         .notShared,
@@ -81,7 +68,11 @@ public struct SyncedTransaction: Sendable {
 public struct SyncedStoreImport: Sendable {
   var table: ItemTable
 
-  /// The user record's name of the account that the items belong to; `nil` before any sign-in.
+  /// The user record's name of the account that the items belong to; `nil` if there was no sign-in
+  /// or the account is not known.
+  ///
+  /// Without it, unsent changes are sent to the first account that signs in, and are merged with
+  /// what it has, whatever their system fields; other items with system fields are fetched again.
   public var owner: String? {
     get { table.settings.owner }
     set { table.settings.owner = newValue }
@@ -110,12 +101,17 @@ public struct SyncedStoreImport: Sendable {
   ///
   /// - Parameters:
   ///   - item: the item.
+  ///   - zone: the zone; `nil` for the store's own.
   ///   - systemFields: the system fields of the record as last seen; `nil` if there is none.
   ///   - isUnsent: whether the server has not confirmed the item.
   ///   - wasOffered: whether an unsent item may have reached the server.
+  /// - Throws: ``SyncedStoreError`` if the store was opened without the item's type, or CloudKit
+  ///   does not accept the item's name.
   public mutating func add<Item: SyncedItem>(
-    _ item: Item, systemFields: Data? = nil, isUnsent: Bool = true, wasOffered: Bool = false
-  ) {
+    _ item: Item, in zone: CKRecordZone.ID? = nil, systemFields: Data? = nil, isUnsent: Bool = true,
+    wasOffered: Bool = false
+  ) throws {
+    let id = try table.checkedID(Item.recordType, item.recordName, in: zone)
     var entry = table.newEntry(Item.recordType)
     entry.item = item
     entry.systemFields = systemFields
@@ -124,18 +120,22 @@ public struct SyncedStoreImport: Sendable {
       entry.change?.wasOffered = wasOffered
       entry.change?.isHandedOver = wasOffered
     }
-    table.set(entry, for: table.recordID(item.recordName, in: nil))
+    table.set(entry, for: id)
   }
 
   /// Adds a deletion that the server has not confirmed.
+  ///
+  /// - Throws: as ``add(_:in:systemFields:isUnsent:wasOffered:)``.
   public mutating func addDeletion<Item: SyncedItem>(
-    of type: Item.Type, named name: String, systemFields: Data? = nil
-  ) {
+    of type: Item.Type, named name: String, in zone: CKRecordZone.ID? = nil,
+    systemFields: Data? = nil
+  ) throws {
+    let id = try table.checkedID(Item.recordType, name, in: zone)
     var entry = table.newEntry(Item.recordType)
     entry.systemFields = systemFields
     entry.change = table.newChange(isDeletion: true)
     entry.change?.wasOffered = true
-    table.set(entry, for: table.recordID(name, in: nil))
+    table.set(entry, for: id)
   }
 
   /// Adds a record that an older version of the app could not read.

@@ -81,7 +81,7 @@ struct StoreFileTests {
         types: [SyncedType(Note.self, merging: Note.later)],
         importing: { content in
           #expect(launch == 0)
-          content.add(Note("a", "imported"))
+          try content.add(Note("a", "imported"))
         })
       #expect(store.items(Note.self).map(\.text) == ["imported"])
     }
