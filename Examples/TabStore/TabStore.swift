@@ -64,13 +64,12 @@ public final class TabStore: Sendable {
     _ id: UUID, now: Date, _ edit: (inout ScratchTab) -> Void
   ) throws -> ScratchTab? {
     try store.change { change in
-      guard let before = change.item(ScratchTab.self, named: id.uuidString) else { return nil }
-      var tab = before
-      edit(&tab)
-      guard tab != before else { return before }
-      tab.touch(now)
-      try change.save(tab)
-      return tab
+      try change.edit(ScratchTab.self, named: id.uuidString) { tab in
+        let before = tab
+        edit(&tab)
+        if tab != before { tab.touch(now) }
+      }
+      return change.item(named: id.uuidString)
     }
   }
 

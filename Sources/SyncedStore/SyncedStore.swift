@@ -226,6 +226,23 @@ public final class SyncedStore: Sendable {
     try change { try $0.save(item, in: zone) }
   }
 
+  /// Changes an item as it is now, and saves it: what was fetched since the app read it is kept.
+  ///
+  /// - Parameters:
+  ///   - type: the type of the item.
+  ///   - name: the name of the item's record.
+  ///   - zone: the zone; `nil` for the store's own.
+  ///   - change: changes the item, and leaves the name of its record. It must not call the store.
+  /// - Returns: whether there is such an item.
+  /// - Throws: the error of `change`; as ``save(_:in:)``. Nothing is changed then.
+  @discardableResult
+  public func edit<Item: SyncedItem>(
+    _ type: Item.Type, named name: String, in zone: CKRecordZone.ID? = nil,
+    _ change: (inout Item) throws -> Void
+  ) throws -> Bool {
+    try self.change { try $0.edit(type, named: name, in: zone, change) }
+  }
+
   /// Deletes an item, here and on the server.
   ///
   /// - Throws: `FileError` if it can't be stored; nothing is changed then.

@@ -42,6 +42,33 @@ public struct SyncedTransaction: Sendable {
     table.save(item, id)
   }
 
+  /// Changes an item as it is now, and saves it: what was fetched since the app read it is kept.
+  ///
+  /// Without a zone, the store's own is meant.
+  /// - Parameters:
+  ///   - type: the type of the item.
+  ///   - name: the name of the item's record.
+  ///   - zone: the zone; `nil` for the store's own.
+  ///   - change: changes the item, and leaves the name of its record.
+  /// - Returns: whether there is such an item.
+  /// - Throws: the error of `change`; as ``save(_:in:)``. The item is as before then.
+  @discardableResult
+  public mutating func edit<Item: SyncedItem>(
+    _ type: Item.Type, named name: String, in zone: CKRecordZone.ID? = nil,
+    _ change: (inout Item) throws -> Void
+  ) throws -> Bool {
+    guard var item = item(type, named: name, in: zone) else { return false }
+    try change(&item)
+    guard item.recordName == name else {
+      throw SyncedStoreError(
+        .invalidName,
+        "The edit gave the item \"\(name)\" another name, so it was not saved. Delete the item and "
+          + "save a new one.")
+    }
+    try save(item, in: zone)
+    return true
+  }
+
   /// Deletes an item; the absence of one is no error.
   ///
   /// - Parameters:
