@@ -222,10 +222,7 @@ extension AnnotationStore {
   // MARK: Parts
 
   /// The date and time to the millisecond, which the server keeps.
-  func moment() -> Date {
-    let seconds = now().timeIntervalSinceReferenceDate
-    return Date(timeIntervalSinceReferenceDate: (seconds * 1_000).rounded() / 1_000)
-  }
+  func moment() -> Date { now().roundedToMilliseconds }
 
   /// An item that this account may change.
   func writable(

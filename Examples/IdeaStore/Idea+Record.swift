@@ -57,7 +57,7 @@ extension Idea {
     record["updatedAt"] = updatedAt
     record["deviceId"] = deviceId
     record["version"] = Int64(version)
-    record["lastSyncedAt"] = moment.wholeMilliseconds
+    record["lastSyncedAt"] = moment.roundedToMilliseconds
   }
 
   /// Reads a record of the cloud.

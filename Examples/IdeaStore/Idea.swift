@@ -38,8 +38,8 @@ public struct Idea: Hashable, Sendable, Codable, Identifiable {
     self.title = title
     self.description = description
     self.isCompleted = isCompleted
-    self.createdAt = createdAt.wholeMilliseconds
-    self.updatedAt = (updatedAt ?? createdAt).wholeMilliseconds
+    self.createdAt = createdAt.roundedToMilliseconds
+    self.updatedAt = (updatedAt ?? createdAt).roundedToMilliseconds
     self.deviceId = deviceId
     self.version = version
   }

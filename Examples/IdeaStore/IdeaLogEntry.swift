@@ -43,7 +43,7 @@ public struct IdeaLogEntry: Hashable, Sendable, Codable {
 
   /// Writes a line.
   public init(date: Date, operation: Operation, ideaID: UUID? = nil, message: String) {
-    self.date = date.wholeMilliseconds
+    self.date = date.roundedToMilliseconds
     self.operation = operation
     self.ideaID = ideaID
     self.message = message

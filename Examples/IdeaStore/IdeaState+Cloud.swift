@@ -9,7 +9,7 @@ extension IdeaState {
   @discardableResult
   mutating func take(_ record: CKRecord) -> Bool {
     guard record.recordType == IdeaRecord.recordType else { return false }
-    let outcome = shelf.take(record, at: now().wholeMilliseconds)
+    let outcome = shelf.take(record, at: now().roundedToMilliseconds)
     return note(outcome, record.recordID.recordName)
   }
 
@@ -18,7 +18,7 @@ extension IdeaState {
   /// - Returns: whether anything changed.
   @discardableResult
   mutating func takeDeletion(of name: String) -> Bool {
-    note(shelf.takeDeletion(of: name, at: now().wholeMilliseconds), name)
+    note(shelf.takeDeletion(of: name, at: now().roundedToMilliseconds), name)
   }
 
   private mutating func note(_ outcome: IdeaShelf.Outcome, _ name: String) -> Bool {
@@ -95,7 +95,7 @@ extension IdeaState {
     row.tag = record?.recordChangeTag
     row.archive = record.map(IdeaRecord.archive) ?? row.archive
     row.remoteVersion = (record?["version"] as? Int64).map { Int($0) }
-    row.lastSyncedAt = now().wholeMilliseconds
+    row.lastSyncedAt = now().roundedToMilliseconds
     // A change made during the request still has to be sent.
     if row.changeNumber == sent.changeNumber { row.isPending = false }
     shelf.put(row)

@@ -58,7 +58,7 @@ struct IdeaState: Sendable {
     journal = Journal(url, format: "idea-journal")
     do {
       for transaction in try journal.read().changes { replay(transaction) }
-      shelf.readAgain(at: now().wholeMilliseconds)
+      shelf.readAgain(at: now().roundedToMilliseconds)
     } catch  where error.step == .understand {
       guard let aside = try AtomicFile(url).setAside() else { throw error }
       try AtomicFile(url).removeFile()

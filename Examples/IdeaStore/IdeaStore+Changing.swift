@@ -41,7 +41,7 @@ extension IdeaStore {
       idea.title = title ?? idea.title
       idea.description = description ?? idea.description
       idea.isCompleted = isCompleted ?? idea.isCompleted
-      idea.updatedAt = max(now().wholeMilliseconds, idea.updatedAt)
+      idea.updatedAt = max(now().roundedToMilliseconds, idea.updatedAt)
       idea.deviceId = deviceID
       idea.version = idea.version == .max ? .max : idea.version + 1
       try idea.validate()
@@ -57,7 +57,7 @@ extension IdeaStore {
   public func delete(_ id: UUID) throws {
     try state.withLock { state in
       var (row, idea) = try Self.visible(id, state)
-      row.deletedAt = max(now().wholeMilliseconds, idea.updatedAt)
+      row.deletedAt = max(now().roundedToMilliseconds, idea.updatedAt)
       row.isDeletedHere = true
       try state.commit([row], [entry(.delete, idea.id, "Deleted.")])
     }

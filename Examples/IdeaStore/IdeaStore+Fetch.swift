@@ -47,7 +47,7 @@ extension IdeaStore {
       for record in news.records + named.records { changes += state.take(record) ? 1 : 0 }
       for name in named.gone { changes += state.takeDeletion(of: name) ? 1 : 0 }
       state.settings.highWater = news.highWater
-      if news.isSweep { state.settings.lastSweep = now().wholeMilliseconds }
+      if news.isSweep { state.settings.lastSweep = now().roundedToMilliseconds }
       guard changes > 0 else { return }
       state.note(
         news.isSweep ? .sweep : .download, "Changes that came from the cloud: \(changes).")

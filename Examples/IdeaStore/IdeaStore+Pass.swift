@@ -122,7 +122,7 @@ extension IdeaState {
       activity.phase = .synced
       activity.code = nil
       activity.message = nil
-      settings.lastSync = now().wholeMilliseconds
+      settings.lastSync = now().roundedToMilliseconds
     }
     flush()
   }

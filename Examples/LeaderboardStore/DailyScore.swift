@@ -34,7 +34,7 @@ public struct DailyScore: Hashable, Sendable, Codable, Identifiable {
     self.score = score
     self.maxAttempts = maxAttempts
     self.completed = completed
-    self.publishedAt = publishedAt.wholeMilliseconds
+    self.publishedAt = publishedAt.roundedToMilliseconds
   }
 
   /// The number of the day of `date`.

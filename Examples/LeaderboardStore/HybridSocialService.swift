@@ -345,7 +345,7 @@ public final class HybridSocialService: Sendable {
             friendCode: FriendCode(random: random).text, createdAt: date, updatedAt: date)
         if let name, name != profile.displayName {
           profile.displayName = name
-          profile.updatedAt = date.wholeMilliseconds
+          profile.updatedAt = date.roundedToMilliseconds
         }
         try change.save(Signed(profile))
         return profile

@@ -23,8 +23,8 @@ public struct UserProfile: Hashable, Sendable, Codable, Identifiable {
     self.id = id
     self.displayName = displayName
     self.friendCode = friendCode
-    self.createdAt = createdAt.wholeMilliseconds
-    self.updatedAt = updatedAt.wholeMilliseconds
+    self.createdAt = createdAt.roundedToMilliseconds
+    self.updatedAt = updatedAt.roundedToMilliseconds
   }
 
   /// The name of a person who did not choose one.
@@ -54,7 +54,7 @@ public struct FriendConnection: Hashable, Sendable, Codable {
   /// Describes a connection.
   public init(friendCode: String, addedAt: Date) {
     self.friendCode = friendCode
-    self.addedAt = addedAt.wholeMilliseconds
+    self.addedAt = addedAt.roundedToMilliseconds
   }
 }
 

@@ -29,8 +29,10 @@ public struct GameResult: Hashable, Sendable, Codable, Identifiable {
     self.id = id
     self.gameId = gameId
     self.gameName = gameName
+    // As `roundedToMilliseconds` of `SyncedStore`, which this module does not import.
     self.date = Date(
-      timeIntervalSince1970: (date.timeIntervalSince1970 * 1_000).rounded() / 1_000)
+      timeIntervalSinceReferenceDate: (date.timeIntervalSinceReferenceDate * 1_000).rounded()
+        / 1_000)
     self.score = score
     self.maxAttempts = maxAttempts
     self.completed = completed

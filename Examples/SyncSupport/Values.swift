@@ -1,13 +1,5 @@
 public import Foundation
 
-extension Date {
-  /// The nearest whole millisecond, which a record's date holds; always the same number for the
-  /// same one.
-  public var wholeMilliseconds: Date {
-    Date(timeIntervalSince1970: (timeIntervalSince1970 * 1_000).rounded() / 1_000)
-  }
-}
-
 extension UUID {
   /// Whether this ID comes before `other`, in the order of their texts.
   ///

@@ -32,7 +32,7 @@ public struct ScratchTab: Identifiable, Hashable, Sendable, Codable {
     self.content = content
     self.language = language
     self.languageLocked = languageLocked
-    self.lastModified = lastModified.inWholeMilliseconds
+    self.lastModified = lastModified.roundedToMilliseconds
     self.fileURL = fileURL
   }
 
@@ -64,8 +64,8 @@ public struct ScratchTab: Identifiable, Hashable, Sendable, Codable {
   /// The date always moves forward, also on a device whose clock is behind: who edits a version
   /// has seen it, so the edit is newer.
   mutating func touch(_ now: Date) {
-    let next = lastModified.addingTimeInterval(0.001).inWholeMilliseconds
-    lastModified = max(now.inWholeMilliseconds, next)
+    let next = lastModified.addingTimeInterval(0.001).roundedToMilliseconds
+    lastModified = max(now.roundedToMilliseconds, next)
   }
 }
 
@@ -109,11 +109,3 @@ extension ScratchTab: SyncedItem {
 
 /// A tab as it is sent: without a file.
 public typealias CloudTabRecord = ScratchTab
-
-extension Date {
-  /// The date without fractions of a millisecond.
-  var inWholeMilliseconds: Date {
-    let milliseconds = (timeIntervalSinceReferenceDate * 1_000).rounded()
-    return Date(timeIntervalSinceReferenceDate: milliseconds / 1_000)
-  }
-}

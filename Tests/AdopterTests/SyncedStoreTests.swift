@@ -9,14 +9,9 @@ struct Note: SyncedItem, Identifiable {
   static let recordType: CKRecord.RecordType = "Note"
   let id: UUID
   var text: String
-  var modified = Note.now
+  var modified = Date().roundedToMilliseconds
 
   init(_ text: String) { (id, self.text) = (UUID(), text) }
-
-  /// The date in whole milliseconds: CloudKit keeps no smaller part of it.
-  static var now: Date {
-    Date(timeIntervalSince1970: (Date().timeIntervalSince1970 * 1_000).rounded() / 1_000)
-  }
 
   init?(_ record: CKRecord) {
     guard let id = UUID(uuidString: record.recordID.recordName),
@@ -101,15 +96,16 @@ struct Article: SyncedItem, Identifiable {
   let phone = try open("phone")
   let laptop = try open("laptop")
 
-  var note = Note("Bread, milk")
+  let note = Note("Bread, milk")
   try phone.save(note)
   try await phone.sync()
   try await laptop.sync()
   #expect(laptop.items(Note.self).map(\.text) == ["Bread, milk"])
 
-  note.text = "Bread, tea"
-  note.modified = Note.now
-  try laptop.save(note)
+  try laptop.edit(Note.self, named: note.recordName) { note in
+    note.text = "Bread, tea"
+    note.modified = Date().roundedToMilliseconds
+  }
   try await laptop.sync()
   try await phone.sync()
   #expect(phone.items(Note.self).map(\.text) == ["Bread, tea"])

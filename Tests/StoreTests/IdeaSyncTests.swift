@@ -4,6 +4,7 @@ import Foundation
 import IdeaStore
 import LoopbackServer
 import Records
+import SyncSupport
 import Synchronization
 import Testing
 
@@ -61,7 +62,9 @@ struct IdeaSyncTests {
     #expect(record.id == RecordID(name: idea.id.uuidString, zone: .default))
     #expect(record.type == "Idea")
     let date = Timestamp(secondsSinceReferenceDate: idea.createdAt.timeIntervalSinceReferenceDate)
-    #expect(idea.createdAt == Date(timeIntervalSince1970: SetClock.noon + 0.123))
+    #expect(
+      idea.createdAt
+        == Date(timeIntervalSince1970: SetClock.noon + 0.123).roundedToMilliseconds)
     #expect(
       Dictionary(record.fields.map { ($0.key, $0.field.value) }) { $1 } == [
         "id": .string(idea.id.uuidString), "title": .string("t"), "description": .string("d"),
