@@ -54,4 +54,14 @@ struct ConformanceTests {
     }
     try await suite.run().check()
   }
+
+  @Test("An app whose devices agree and keep neither of two edits is reported by name")
+  func lossOfBothEditsIsReported() async throws {
+    let faulty = MergePolicy<Note>.threeWay { base, mine, _ in base ?? Note(mine.id, "") }
+    let suite = DelegateConformance("neither edit", zone: NoteDevice.zone) {
+      try ConformingNotes($0, merging: faulty)
+    }
+    let report = await suite.run([.conflicts])
+    #expect(Set(report.findings.map(\.defect)) == [.conflictsLoseBothEdits], "\(report)")
+  }
 }

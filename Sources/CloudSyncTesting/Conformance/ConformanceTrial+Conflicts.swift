@@ -2,8 +2,8 @@ import CloudSync
 import LoopbackServer
 
 extension ConformanceTrial {
-  /// Two devices change one item; all devices must agree, and a race must end as it does when the
-  /// other change is fetched before the send.
+  /// Two devices change one item; all devices must agree, on a text with one of the changes at
+  /// least, and a race must end as it does when the other change is fetched before the send.
   func conflict(_ story: ConflictStory) async throws {
     let (devices, end) = try await outcome(of: story)
     let later = devices[1 - story.earlier]
@@ -11,6 +11,9 @@ extension ConformanceTrial {
     let defect: DelegateDefect = isIgnored ? .serverRecordChangedIgnored : .conflictsDoNotConverge
     let mustStay = story.mustKeepItem ? ["bystander", "x"] : ["bystander"]
     for name in mustStay where end[name] == nil { report(defect, "\(story.name): lost \(name)") }
+    if story.mustKeepItem, let text = end["x"], !["1", "2"].contains(where: text.contains) {
+      report(.conflictsLoseBothEdits, "\(story.name): x has neither text that was written")
+    }
     for device in devices {
       guard let difference = difference(try await device.items(), from: end) else { continue }
       report(

@@ -12,6 +12,8 @@ public enum DelegateDefect: String, Hashable, Sendable, CaseIterable {
   case deletionsNotSent
   /// After two devices changed the same item, they stay different.
   case conflictsDoNotConverge
+  /// After two devices changed the same item, they agree on a text with neither change.
+  case conflictsLoseBothEdits
   /// A save that failed with `serverRecordChanged` is not repeated, although the same conflict is
   /// resolved otherwise when the other change is fetched before the send.
   case serverRecordChangedIgnored
@@ -88,6 +90,8 @@ public enum DelegateDefect: String, Hashable, Sendable, CaseIterable {
     case .zoneNotFoundIgnored: "A save that failed with zoneNotFound is forgotten."
     case .saveFailuresIgnored: "Every save that failed is forgotten, whatever its error."
     case .conflictsDoNotConverge: "Devices that changed the same item never agree again."
+    case .conflictsLoseBothEdits:
+      "Devices that changed the same item agree on a version with neither change."
     case .changeDuringSendLost:
       "A change made while an older one of the same item was in flight is lost."
     case .otherFailuresIgnored:
