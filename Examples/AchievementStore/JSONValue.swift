@@ -5,6 +5,8 @@ enum JSONValue: Hashable, Sendable {
   case null
   case bool(Bool)
   case integer(Int64)
+  /// An integer that is greater than every `Int64`.
+  case unsigned(UInt64)
   case number(Double)
   case string(String)
   case array([JSONValue])
@@ -64,8 +66,8 @@ extension JSONValue: Codable {
     }
     let found = container.decodeNil() ? .null : value(Self.bool) ?? value(Self.integer)
     self =
-      try found ?? value(Self.string) ?? value(Self.object) ?? value(Self.array)
-      ?? .number(container.decode(Double.self))
+      try found ?? value(Self.unsigned) ?? value(Self.string) ?? value(Self.object)
+      ?? value(Self.array) ?? .number(container.decode(Double.self))
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -74,6 +76,7 @@ extension JSONValue: Codable {
     case .null: try container.encodeNil()
     case .bool(let value): try container.encode(value)
     case .integer(let value): try container.encode(value)
+    case .unsigned(let value): try container.encode(value)
     case .number(let value): try container.encode(value)
     case .string(let value): try container.encode(value)
     case .array(let value): try container.encode(value)

@@ -168,6 +168,15 @@ struct AchievementMergeTests {
     #expect(AchievementTier(rawValue: 9).name == "tier 9")
   }
 
+  @Test("An unknown integer above the largest signed one stays as it is")
+  func largeIntegerStays() throws {
+    for number in [UInt64(Int64.max) + 1, .max] {
+      let text = #"[{"hint":\#(number)}]"#
+      let set = try #require(AchievementSet(payload: Data(text.utf8)))
+      #expect(String(decoding: set.payload, as: UTF8.self).contains("\(number)"))
+    }
+  }
+
   @Test("A: The summary counts unlocked achievements per category, in a keyed archive")
   func summaryCountsUnlocksPerCategory() throws {
     let set = AchievementSet([
