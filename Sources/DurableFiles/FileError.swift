@@ -54,6 +54,7 @@ public struct FileRecovery: Hashable, Sendable, CustomStringConvertible {
   /// The damaged file, its copy and the consequence.
   public var description: String {
     "\(error.url.lastPathComponent) was damaged and is kept as \(copy.lastPathComponent). "
-      + "Everything is fetched again; changes that only the damaged part contained are not sent."
+      + "Everything is fetched again; changes that only the damaged part contained are not sent, "
+      + "and none if it alone named their account."
   }
 }

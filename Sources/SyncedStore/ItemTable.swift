@@ -443,12 +443,16 @@ struct ItemTable: Sendable {
   func stored(_ id: CKRecord.ID) -> StoredChange { StoredChange(key: key(id), entry: entries[id]) }
 
   /// Everything, in groups, for a new file.
+  ///
+  /// The settings are the first and the last of them: if one is damaged, the account is still
+  /// known, and with it which unsent changes may be sent.
   func everything() -> [[StoredColumns]] {
     let changes = entries.keys.map { stored($0) }
     let lines = stride(from: 0, to: changes.count, by: 500).map {
       StoredColumns.columns(of: Array(changes[$0..<min($0 + 500, changes.count)]))
     }
-    return [StoredColumns.columns(of: [StoredChange(settings: settings)])] + lines
+    let settings = [StoredColumns.columns(of: [StoredChange(settings: settings)])]
+    return settings + lines + settings
   }
 
   /// Takes over the content of a file.

@@ -303,4 +303,28 @@ struct StoreFileTests {
     try await desk.store.sync()
     #expect(phone.texts == ["c": "ben's"] && desk.texts == phone.texts)
   }
+
+  @Test("After damage of the settings in a rewritten file, unsent edits of the account are sent")
+  func unsentEditsSurviveDamageOfTheSettings() async throws {
+    let folder = TemporaryFolder()
+    do {
+      let phone = try NoteDevice(server, "phone", folder: folder)
+      try await phone.store.sync()
+      let text = String(repeating: "x", count: 100_000)
+      for number in 0..<6 { try phone.write("a", text, Double(number)) }
+      try phone.write("b", "unsent")
+      // The app is killed.
+    }
+    var file = try String(contentsOf: Self.items(folder), encoding: .utf8)
+    #expect(file.utf8.count < 500_000, "it was rewritten")
+    let owner = try #require(file.range(of: #""owner":"#))
+    file.replaceSubrange(owner, with: #""owned":"#)
+    try Data(file.utf8).write(to: Self.items(folder))
+    let phone = try NoteDevice(server, "phone", folder: folder, recovering: true)
+    #expect(phone.store.recoveries.count == 1)
+    try await phone.store.sync()
+    let desk = try NoteDevice(server, "desk")
+    try await desk.store.sync()
+    #expect(phone.texts["b"] == "unsent" && desk.texts == phone.texts)
+  }
 }
