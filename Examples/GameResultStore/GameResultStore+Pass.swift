@@ -327,6 +327,6 @@ extension GameResultStore.PassFailure {
 extension SyncedStore.Status {
   /// The number of changes that the server accepted, or that conflicts ended.
   fileprivate var sentCount: Int {
-    activity.saved + activity.deleted + activity.conflicts.count
+    activity.saved + activity.deleted + activity.conflictCount
   }
 }

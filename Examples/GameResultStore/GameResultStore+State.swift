@@ -74,6 +74,8 @@ extension GameResultStore {
     var failure: SyncFailure?
     var log: [SyncLogEntry] = []
     var observed: Observation
+    /// The number of conflicts of the account in which both versions were different.
+    var conflicts = 0
     let statuses = Broadcast<SyncStatus>()
 
     init(_ store: SyncedStore) {
@@ -86,7 +88,7 @@ extension GameResultStore {
       let status = store.status
       return SyncStatus(
         state: syncState, message: failure?.message, waiting: status.unsentCount,
-        refused: refused.count, isStorageFull: isStorageFull, conflicts: status.realConflicts.count,
+        refused: refused.count, isStorageFull: isStorageFull, conflicts: conflicts,
         lastSync: store.lastSync)
     }
 
@@ -184,6 +186,7 @@ extension GameResultStore {
     state.postponed = []
     state.beginRun()
     state.log = []
+    state.conflicts = 0
     state.note(
       .info, "The account changed; everything of the old one was removed.", at: now())
   }
@@ -194,7 +197,9 @@ extension GameResultStore {
       state.note(
         .warning, "The record \(name) was left alone and is kept: \(reason).", at: now())
     }
-    for conflict in new.status.realConflicts.dropFirst(old.status.realConflicts.count) {
+    for conflict in new.status.activity.conflicts(since: old.status.activity)
+    where conflict.resolution != .equal {
+      state.conflicts += 1
       state.note(
         .warning, "Conflict for result \(conflict.name), using server version.", at: now())
     }
@@ -217,13 +222,6 @@ extension SyncedStore {
   var lastSync: Date? {
     property(FirstVersionFiles.lastSync).flatMap { Double($0) }
       .map { Date(timeIntervalSinceReferenceDate: $0) }
-  }
-}
-
-extension SyncedStore.Status {
-  /// The conflicts in which both versions were different.
-  fileprivate var realConflicts: [SyncedStore.Activity.Conflict] {
-    activity.conflicts.filter { $0.resolution != .equal }
   }
 }
 

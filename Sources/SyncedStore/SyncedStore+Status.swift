@@ -64,6 +64,8 @@ extension SyncedStore {
     public internal(set) var sentAgain = 0
     /// The number of times that an account's items were removed.
     public internal(set) var wipes = 0
+    /// The number of conflicts.
+    public private(set) var conflictCount = 0
     /// The last 1,000 conflicts, oldest first.
     public private(set) var conflicts: [Conflict] = []
     /// The last 1,000 unsolved problems, oldest first.
@@ -72,7 +74,13 @@ extension SyncedStore {
     /// Creates an activity without figures.
     public init() {}
 
+    /// The conflicts after an earlier activity of the same store, 1,000 at most, oldest first.
+    public func conflicts(since earlier: Activity) -> [Conflict] {
+      conflicts.suffix(max(0, conflictCount - earlier.conflictCount))
+    }
+
     mutating func note(_ conflict: Conflict) {
+      conflictCount += 1
       conflicts.append(conflict)
       if conflicts.count > 1_000 { conflicts.removeFirst(conflicts.count - 1_000) }
     }

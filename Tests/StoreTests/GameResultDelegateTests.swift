@@ -123,6 +123,31 @@ struct GameResultDelegateTests {
       ])
   }
 
+  @Test("A conflict is logged and counted after a thousand others, too")
+  func conflictAfterAThousandIsLogged() async throws {
+    let scene = try Scene(1_000...2_000)
+    func fail(_ results: some Collection<GameResult>) {
+      let failures = results.map { result in
+        let theirs = GameResult(
+          id: result.id, gameId: result.gameId, gameName: result.gameName, date: result.date,
+          score: result.score, maxAttempts: result.maxAttempts, completed: result.completed,
+          sharedText: "theirs")
+        return CKSyncEngine.Event.SentRecordZoneChanges.FailedRecordSave(
+          record: result.record(),
+          error: CKError(
+            .serverRecordChanged, userInfo: [CKRecordChangedErrorServerRecordKey: theirs.record()]))
+      }
+      scene.send(.sentRecordZoneChanges(.init(failedRecordSaves: failures)))
+    }
+    fail(scene.results.dropLast())
+    let last = try #require(scene.results.last)
+    fail([last])
+    #expect(
+      scene.store.log.last?.message
+        == "Conflict for result \(last.id.uuidString), using server version.")
+    #expect(scene.store.status.conflicts == scene.results.count)
+  }
+
   @Test("A conflict with an unreadable record also ends, and loses nothing: the result waits")
   func unreadableConflictLosesNothing() async throws {
     let scene = try Scene(1_963...1_963)

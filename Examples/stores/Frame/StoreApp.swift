@@ -112,7 +112,7 @@ struct SyncReport: Sendable {
     let deletionsSent = activity.deleted - before.deleted
     let received = activity.received - before.received
     let deletionsReceived = activity.removed - before.removed
-    let conflicts = Array(activity.conflicts.dropFirst(before.conflicts.count))
+    let conflicts = activity.conflicts(since: before)
     var parts = ["sent \(sent), received \(received)"]
     if deletionsSent + deletionsReceived > 0 {
       parts.append("deletions sent \(deletionsSent), received \(deletionsReceived)")

@@ -53,10 +53,10 @@ extension DemoStage {
     check(failure != nil, "a sync without a network fails")
     tell("sync on the phone: \(failure ?? "went well")")
     tell("waiting: \(onPhone.unsent) changes on the phone, \(onDesk.unsent) on the desk")
-    let before = onDesk.activity.conflicts.count
+    let before = onDesk.activity
     // The desk sends the tab the phone closed before it hears of that.
     try await settle(phone, desk)
-    for conflict in onDesk.activity.conflicts.dropFirst(before) {
+    for conflict in onDesk.activity.conflicts(since: before) {
       let name = names.first { $0.0.uuidString == conflict.name }?.1 ?? "another tab"
       tell("conflict on \(name): \(Self.ending(conflict.resolution))")
     }
