@@ -57,6 +57,15 @@ struct SnapshotTests {
         """)
   }
 
+  @Test("Texts that look the same and have other bytes differ, and so do their lines")
+  func composedLettersDifferFromDecomposedOnes() {
+    let texts = ["caf\u{E9}\nmilk", "cafe\u{301}\nmilk"]
+    let error = #expect(throws: SnapshotMismatch.self) {
+      try assertSnapshot(of: texts[0], matches: texts[1])
+    }
+    #expect(error?.message.contains("\n- ") == true && error?.message.contains("\n+ ") == true)
+  }
+
   @Test("Generated names become numbers, in the order in which they appear")
   func generatedNamesBecomeNumbers() throws {
     let (first, second) = (UUID().uuidString, UUID().uuidString)

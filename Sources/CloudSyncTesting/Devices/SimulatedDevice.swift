@@ -96,10 +96,11 @@ public final class SimulatedDevice<App: Sendable>: Sendable {
     set { link.isOnline = newValue }
   }
 
-  /// Terminates the app without notice, like a crash or a power failure.
+  /// Terminates the app without notice, like a crash.
   ///
-  /// The content of its directory is kept, and the state of the last `stateUpdate` that its
-  /// delegate handled completely. The content of its memory is lost.
+  /// The content of its directory is kept, also what was written and not synchronized, which a
+  /// power failure could lose, and the state of the last `stateUpdate` that its delegate handled
+  /// completely. The content of its memory is lost.
   public func crash() throws {
     let running = contents.withLock { contents in
       defer { contents.running = nil }

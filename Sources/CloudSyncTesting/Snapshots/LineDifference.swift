@@ -11,7 +11,7 @@ struct LineDifference {
     let new = actual.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     var removed: Set<Int> = []
     var added: Set<Int> = []
-    for change in new.difference(from: old) {
+    for change in new.difference(from: old, by: { $0.utf8.elementsEqual($1.utf8) }) {
       switch change {
       case .remove(let offset, _, _): removed.insert(offset)
       case .insert(let offset, _, _): added.insert(offset)

@@ -47,7 +47,8 @@ public func assertSnapshot(
   matches expected: String, filePath: String = #filePath, line: Int = #line
 ) throws {
   let actual = normalization.applied(to: value.snapshotText)
-  guard actual != expected else { return }
+  // As bytes: `==` also takes texts for equal that only look so.
+  guard !actual.utf8.elementsEqual(expected.utf8) else { return }
   if try SnapshotRecording.isAllowed(filePath: filePath, line: line) {
     return try InlineSnapshots.shared.rewrite(to: actual, filePath: filePath, line: line)
   }
@@ -91,7 +92,7 @@ public func assertSnapshot(
   let file = folder.appendingPathComponent(fileName)
   let actual = normalization.applied(to: value.snapshotText)
   let recorded = try? String(contentsOf: file, encoding: .utf8)
-  guard recorded != actual + "\n" else { return }
+  guard recorded?.utf8.elementsEqual((actual + "\n").utf8) != true else { return }
   if try SnapshotRecording.isAllowed(filePath: filePath, line: line) {
     try SnapshotRecording.claim(file, for: actual, filePath: filePath, line: line)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -143,7 +144,7 @@ package enum SnapshotRecording {
       defer { if written[file] == nil { written[file] = text } }
       return written[file]
     }
-    guard let earlier, earlier != text else { return }
+    guard let earlier, !earlier.utf8.elementsEqual(text.utf8) else { return }
     throw SnapshotMismatch(
       expected: earlier, actual: text,
       "Two assertions record \(file.lastPathComponent). Give each its own name.",
