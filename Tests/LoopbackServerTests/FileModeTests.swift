@@ -32,4 +32,26 @@ struct FileModeTests {
     let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions]
     #expect(mode as? Int == 0o640)
   }
+
+  @Test("A file is taken for one that nobody changes if it or its folder may not be written")
+  func unwritableFileOrFolderIsImmutable() throws {
+    let file = try TemporaryFile()
+    defer { file.remove() }
+    try LoopbackServer(path: file.path).close()
+    func set(_ fileMode: Int, _ folderMode: Int) throws {
+      for (path, mode) in [(file.path, fileMode), (file.folder.path, folderMode)] {
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+      }
+    }
+    defer { try? set(0o600, 0o700) }
+    // The system administrator may write everything.
+    let mayWriteAll = geteuid() == 0
+    for (fileMode, folderMode) in [(0o400, 0o700), (0o600, 0o500), (0o400, 0o500)] {
+      try set(fileMode, folderMode)
+      #expect(ServerFile.isImmutable(file.path) == !mayWriteAll, "\(fileMode) \(folderMode)")
+    }
+    try set(0o600, 0o700)
+    #expect(!ServerFile.isImmutable(file.path))
+    #expect(!ServerFile.isImmutable(file.path + "-none"))
+  }
 }

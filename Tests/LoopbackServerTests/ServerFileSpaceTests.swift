@@ -1,5 +1,6 @@
 import CloudMachine
 import CloudProtocol
+import CloudSyncTesting
 import Foundation
 import Records
 import SQLite
@@ -72,6 +73,77 @@ struct ServerFileSpaceTests {
     }
     #expect(!storage.mayHaveFreedSpace)
     #expect(try storage.assetContent("7")?.count == Self.megabyte)
+    try storage.close()
+  }
+
+  @Test(
+    "Records that are removed give the space of their values, and of their files, back",
+    arguments: [false, true])
+  func removedRecordsGiveSpaceBack(haveFiles: Bool) throws {
+    let file = try TemporaryFile()
+    defer { file.remove() }
+    let storage = try SQLiteStorage(path: file.path, identity: 1)
+    let text = String(repeating: "x", count: Self.megabyte)
+    for number in 0..<12 {
+      let (name, sequence) = ("r\(number)", UInt64(number + 1))
+      guard haveFiles else {
+        try storage.commit([.putRecord(row(name, sequence, text: text), in: alice)])
+        continue
+      }
+      try upload(name, storage)
+      let holder = StorageSample.holder(name, sequence, [name])
+      try storage.commit([.putRecord(holder, in: alice), .removeUpload(name)])
+    }
+    try storage.connection.foldLog()
+    let full = try size(file)
+    #expect(full > 12 * Self.megabyte)
+    try storage.commit(
+      haveFiles
+        ? (0..<12).map { .putRecord(tombstone("r\($0)", 100 + UInt64($0)), in: alice) }
+        : [.removeRecords(of: zoneA, in: alice)])
+    try storage.close()
+    let left = try size(file)
+    #expect(left < 4 * Self.megabyte, "\(left) of \(full)")
+  }
+
+  @Test("After a reset that failed, the next change does not write an older file anew")
+  func failedResetRewritesNoFile() throws {
+    struct Stop: Error {}
+    let file = try TemporaryFile()
+    defer { file.remove() }
+    let storage = try SQLiteStorage(path: file.path, identity: 1)
+    try storage.connection.execute("PRAGMA auto_vacuum = NONE; VACUUM")
+    #expect(throws: Stop.self) {
+      try storage.transaction {
+        try storage.commit([.removeEverything(identity: 2, secret: .random())])
+        throw Stop()
+      }
+    }
+    try upload("a", storage)
+    #expect(try storage.first("PRAGMA auto_vacuum") { try $0.integer(0) } == 0)
+    #expect(try storage.identity() == 1)
+    try storage.close()
+  }
+
+  @Test("The log grows to 64 MiB before it is written again, and is cut to that after a larger one")
+  func logKeepsToItsLimit() throws {
+    let file = try TemporaryFile()
+    defer { file.remove() }
+    let storage = try SQLiteStorage(path: file.path, identity: 1)
+    func logSize() throws -> Int {
+      let log = try FileManager.default.attributesOfItem(atPath: file.path + "-wal")
+      return log[.size] as? Int ?? 0
+    }
+    for number in 0..<8 { try upload("\(number)", storage) }
+    #expect(try logSize() > 8 * Self.megabyte, "nothing was written into the file yet")
+    try storage.transaction {
+      try storage.connection.run(
+        "INSERT INTO file_chunks (checksum, number, body) VALUES ('large', 0, zeroblob(?))",
+        [.integer(Int64(72 * Self.megabyte))])
+    }
+    #expect(try logSize() > 72 * Self.megabyte)
+    try upload("next", storage)
+    #expect(try logSize() <= 64 * Self.megabyte)
     try storage.close()
   }
 

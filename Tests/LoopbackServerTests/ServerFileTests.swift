@@ -73,6 +73,27 @@ struct ReopenedFileTests {
   }
 }
 
+@Suite("The log of a server's file")
+struct ServerFileLogTests {
+  @Test("A log that an earlier process left is in the file, and gone, when the next one has ended")
+  func leftLogIsWrittenIntoTheFile() throws {
+    let file = try TemporaryFile()
+    defer { file.remove() }
+    for name in ["alice", "bob"] {
+      let storage = try SQLiteStorage(path: file.path, identity: 1)
+      try storage.commit([.putAccount(AccountRow(name: name, user: UserID(name)))])
+      // The first process ends without closing the file.
+      if name == "alice" { try storage.connection.setCheckpointsOnClose(false) }
+      try storage.close()
+      #expect((file.contents["cloud.db-wal"]?.isEmpty == false) == (name == "alice"))
+    }
+    #expect(Array(file.contents.keys) == ["cloud.db"])
+    let storage = try SQLiteStorage(path: file.path, identity: 1)
+    #expect(try storage.accounts().map(\.name) == ["alice", "bob"])
+    try storage.close()
+  }
+}
+
 /// A file that no server can be opened on.
 struct BadFile: CustomTestStringConvertible, Sendable {
   let code: ServerFileError.Code
