@@ -256,7 +256,8 @@ struct IndexedScanTests {
     try twins.file.close()
   }
 
-  /// What is wrong with an index: a wrong key, a missing entry, and one of a record that is gone.
+  /// What is wrong with an index: a wrong key, a missing entry, one of a record that is gone, and
+  /// entries without an index, which the next index would take for its own.
   enum Mismatch: String, CaseIterable {
     case key = """
       UPDATE field_values SET key = (SELECT key FROM field_values WHERE name = 'r91')
@@ -265,6 +266,11 @@ struct IndexedScanTests {
     case missing = "DELETE FROM field_values WHERE name = 'r90'"
     case extra =
       "INSERT INTO field_values SELECT field, key, 'none', 9999 FROM field_values LIMIT 1"
+    case unowned = """
+      UPDATE field_values SET key = (SELECT key FROM field_values WHERE name = 'r91')
+      WHERE name = 'r90';
+      DELETE FROM field_indexes
+      """
   }
 
   @Test(
@@ -333,6 +339,8 @@ struct IndexedScanTests {
     try twins.file.connection.execute(mismatch.rawValue)
     try twins.reopen()
     #expect(try twins.indexCount() == (mismatch == .key ? 1 : 0))
+    let entries = try twins.file.first("SELECT count(*) FROM field_values") { try $0.integer(0) }
+    #expect(entries == (mismatch == .key ? 100 : 0))
     _ = try twins.ask(.queryRecords(QueryRecords(query: sorted, zone: zoneA)))
     try twins.expectCurrentIndexes()
     try twins.file.close()
@@ -351,6 +359,19 @@ struct IndexedScanTests {
     #expect(error?.code == .damaged && error?.message.contains("index") == true)
   }
 
+  @Test("A query that finds a wrong key in a file that may not be written reports the damage")
+  func wrongKeyInAnImmutableFileIsDamage() throws {
+    let place = try TemporaryFile()
+    defer { place.remove() }
+    let twins = try indexedTwins(place)
+    try twins.file.connection.execute(Mismatch.key.rawValue)
+    try twins.file.close()
+    twins.file = try SQLiteStorage(path: place.path, identity: 1, mode: .immutable)
+    let error = #expect(throws: ServerFileError.self) { _ = try twins.scan(sorted) }
+    #expect(error?.code == .damaged && error?.message.contains("index") == true, "\(error as Any)")
+    try twins.file.close()
+  }
+
   private var sorted: Query {
     Query(recordType: "T", sorts: [Query.Sort(key: "n", ascending: true)])
   }
@@ -362,6 +383,65 @@ struct IndexedScanTests {
     _ = try twins.ask(.queryRecords(QueryRecords(query: sorted, zone: zoneA)))
     #expect(try twins.indexCount() == 1)
     return twins
+  }
+
+  @Test("An index of large records is made in parts of 512 KiB")
+  func anIndexOfLargeRecordsIsMadeInParts() throws {
+    let place = try TemporaryFile()
+    defer { place.remove() }
+    let twins = try ScannedTwins(path: place.path)
+    try twins.fill(150, IndexedScanTests.largeFields)
+    let index = FieldIndexID(type: "T", field: "n", zone: zoneA, database: twins.database)
+    var states: [FieldIndexState] = []
+    while states.count < 9, states.last != .ready {
+      states.append(try twins.file.prepareIndex(index, limit: 64))
+    }
+    #expect(states == [.incomplete, .incomplete, .ready])
+    try twins.expectCurrentIndexes()
+    try twins.file.close()
+  }
+
+  @Test(
+    "A slice of large records that an index names ends after 256 KiB, and the next ones go on",
+    arguments: [nil, "n"])
+  func aSliceOfLargeRecordsIsShort(sort: String?) throws {
+    let place = try TemporaryFile()
+    defer { place.remove() }
+    let twins = try ScannedTwins(path: place.path)
+    try twins.fill(60, IndexedScanTests.largeFields)
+    let query = Query(
+      recordType: "T", filters: [filter("n", .greaterThanOrEquals, .int64(10))],
+      sorts: sort.map { [Query.Sort(key: $0, ascending: true)] } ?? [])
+    // The first query makes the index.
+    _ = try twins.ask(.queryRecords(QueryRecords(query: query, zone: zoneA)))
+    var scan = try twins.scan(query)
+    scan.examine()
+    #expect(scan.examinedCount == 14)
+    #expect(try twins.finish(&scan).records.count == 50)
+    try twins.file.close()
+  }
+
+  /// Fields of 20,000 bytes.
+  private static func largeFields(_ number: Int) -> Fields {
+    ["n": .int64(Int64(number)), "text": .string(String(repeating: "x", count: 20_000))]
+  }
+
+  @Test("A filter with more than 2,000 values reads all records instead of the ranges of an index")
+  func aFilterWithManyValuesReadsAllRecords() throws {
+    let place = try TemporaryFile()
+    defer { place.remove() }
+    let twins = try ScannedTwins(path: place.path, filterValues: 3_000)
+    try twins.fill(300, IndexedScanTests.fields)
+    for (count, examined) in [(2_000, 1), (2_001, 300)] {
+      // One of the values is that of a record.
+      let values = FieldValue.list((0..<Int64(count)).map { .int64(-$0) })
+      let query = Query(recordType: "T", filters: [filter("n", .isIn, values)])
+      _ = try twins.ask(.queryRecords(QueryRecords(query: query, zone: zoneA)))
+      var scan = try twins.scan(query)
+      #expect(try twins.finish(&scan).records.map(\.id.name) == ["r0"])
+      #expect(scan.examinedCount == examined, "\(count) values")
+    }
+    try twins.file.close()
   }
 
   @Test("A file that may not be written is queried: with its indexes, and without any in layout 5")

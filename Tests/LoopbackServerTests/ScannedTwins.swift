@@ -17,9 +17,10 @@ final class ScannedTwins {
   private let path: String
   private var number = 0
 
-  init(path: String, indexEntries: Int = 10_000) throws {
+  init(path: String, indexEntries: Int = 10_000, filterValues: Int = 250) throws {
     var limits = CloudLimits()
     limits.indexEntries = indexEntries
+    limits.filterValues = filterValues
     machine = CloudMachine(limits: limits)
     self.path = path
     file = try SQLiteStorage(path: path, identity: 1)

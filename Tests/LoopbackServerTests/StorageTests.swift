@@ -121,6 +121,24 @@ struct StorageTests {
     for each in [storage, other] { try each.close() }
   }
 
+  @Test("The index of row numbers does not grow with records that are removed")
+  func removedRecordsLeaveTheIndexOfNumbers() throws {
+    let file = try TemporaryFile()
+    defer { file.remove() }
+    let storage = try SQLiteStorage(path: file.path, identity: 1)
+    try storage.commit([.putRecord(row("kept", 1, in: zoneB), in: alice)])
+    for round in 0..<20 {
+      let names = (0..<50).map { "r\(round)-\($0)" }
+      try storage.commit(names.map { .putRecord(row($0, 2), in: alice) })
+      #expect(try storage.record(RecordID(name: names[0], zone: zoneA), in: alice) != nil)
+      try storage.commit([.removeRecords(of: zoneA, in: alice)])
+      #expect((storage.numbers?.count ?? 0) <= 101, "round \(round)")
+    }
+    #expect(try storage.record(RecordID(name: "kept", zone: zoneB), in: alice) != nil)
+    #expect(try storage.record(RecordID(name: "r19-0", zone: zoneA), in: alice) == nil)
+    try storage.close()
+  }
+
   @Test("A hash shared with a row of another name or zone finds and changes nothing there")
   func sharedHashTouchesNoOtherRow() throws {
     let file = try TemporaryFile()
