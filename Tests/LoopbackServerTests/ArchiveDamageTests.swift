@@ -115,6 +115,24 @@ struct ArchiveDamageTests {
     server.close()
   }
 
+  @Test("The largest numbers and the deepest lists that an archive may have are imported")
+  func extremeArchiveIsImported() throws {
+    let server = LoopbackServer(identity: 2)
+    let largest = "\(1 << 62 as UInt64)"
+    let database = Self.database.replacing(":2,", with: ":\(largest),")
+      .replacing(#""byteCount":2"#, with: #""byteCount":\#(largest)"#)
+    let record =
+      #"{"kind":"record",\#(Self.home),"zone":"A","name":"a","type":"T","changedAt":\#(largest),"#
+      + #""record":{"fields":{"f":{"list":[{"list":[{"list":[{"list":[]}]}]}]}}}}"#
+    let lines = try [header, Self.account, database, record].map { $0 + "\n" }
+    let archive = sealed(lines.joined())
+    #expect(ending(archive, server) == "ok")
+    #expect(try server.databases().map(\.byteCount) == [1 << 62])
+    let exported = String(decoding: try server.exportArchive(), as: UTF8.self)
+    #expect(exported.contains(record) && exported.contains("\"sequence\":\(largest),"))
+    server.close()
+  }
+
   @Test("An archive with another number of lines than its last line says is refused")
   func wrongNumberOfLinesIsRefused() throws {
     let server = LoopbackServer(identity: 2)
@@ -245,6 +263,35 @@ struct ArchiveDamageTests {
     let count = lines.utf8.count { $0 == 10 } + miscount
     let end = #"{"kind":"end","lines":\#(count),"sha256":"\#(hash.hexadecimalDigest)"}"#
     return Array((lines + end + "\n").utf8)
+  }
+
+  private static let contents: [StorageChange] = [
+    .putAccount(AccountRow(name: "alice", user: UserID("_alice"), quota: 1)),
+    .putAccount(
+      AccountRow(
+        name: "alice", user: UserID("_alice"), person: AccountRow.Person(givenName: "Alice"))),
+    .putDatabase(DatabaseRow(id: alice, incarnation: 1, sequence: 1)),
+    .putRecordType(
+      RecordTypeRow(
+        id: RecordTypeID(container: "c", environment: .development, name: "T"), fields: [])),
+    .putSchema(SchemaRow(container: "c", environment: .production, isClosed: true)),
+    .putUpload(StorageSample.upload("r", "checksum", at: 1e12), content: [1]),
+    .putReceipt(
+      Receipt(
+        key: ReceiptKey(user: UserID("_alice"), device: "phone", requestID: "r"),
+        reply: .currentUser(UserID("_alice"))), keeping: 3),
+  ]
+
+  @Test(
+    "A server with a single row of any kind, except an account, accepts no archive",
+    arguments: contents.indices)
+  func contentOfAnyKindRefusesAnArchive(_ index: Int) throws {
+    let archive = try LoopbackServer(identity: 1).exportArchive()
+    let storage = MemoryStorage(identity: 2, secret: .random())
+    try storage.commit([Self.contents[index]])
+    let server = try LoopbackServer(storage: storage)
+    #expect(ending(archive, server).hasPrefix("serverRejectedRequest: "))
+    server.close()
   }
 
   @Test("A server with contents accepts no archive, and an error thrown by the caller is rethrown")

@@ -115,6 +115,26 @@ struct ArchiveTests {
     #expect(lines[0][0] != lines[1][0])
   }
 
+  @Test("Records of one name in the only zone of each database stay in their databases")
+  func recordsStayInTheirDatabases() throws {
+    let memory = MemoryStorage(identity: 1, secret: .random())
+    for (number, database) in [alice, bob, everyone].enumerated() {
+      try memory.commit([
+        .putRecord(row("a", 1, text: "text \(number)"), in: database),
+        .putRecord(row("b\(number)", 2), in: database),
+      ])
+    }
+    let archive = try lines(of: memory)
+    let file = try TemporaryFile()
+    defer { file.remove() }
+    let onDisk = try SQLiteStorage(path: file.path, identity: 1)
+    for storage in [MemoryStorage(identity: 1), onDisk] as [any CloudStorage] {
+      try take(archive, into: storage)
+      #expect(try lines(of: storage) == archive)
+    }
+    try onDisk.close()
+  }
+
   @Test("Arbitrary rows survive an archive, in either storage", arguments: 1...20)
   func archiveKeepsArbitraryRows(_ seed: UInt64) throws {
     var random = StorageRandom(seed: seed)

@@ -1,3 +1,4 @@
+import CloudMachine
 import CloudProtocol
 import Records
 import Testing
@@ -48,5 +49,29 @@ struct InspectionTests {
     }
     _ = world.takeHeard()
     world.close()
+  }
+
+  @Test("A page of the latest records ends in a long run of deletions, and the next one goes on")
+  func latestRecordsEndInARunOfDeletions() throws {
+    let storage = MemoryStorage(identity: 1)
+    try storage.commit([
+      .putAccount(AccountRow(name: "alice", user: UserID("_alice"))),
+      .putZone(ZoneRow(id: zoneA, incarnation: 1, changedAt: 1), in: alice),
+      .putRecord(row("kept", 1), in: alice),
+    ])
+    try storage.commit(
+      (2...30_001).map { .putRecord(tombstone("t\($0)", UInt64($0)), in: alice) })
+    let server = try LoopbackServer(storage: storage)
+    func page(before: UInt64?) throws -> LatestRecords {
+      try server.latestRecords(
+        in: zoneA, container: "c", account: "alice", environment: .development, before: before,
+        limit: 5_000)
+    }
+    let first = try page(before: nil)
+    #expect(first.records.isEmpty && first.count == 1)
+    #expect(first.next == 10_002, "20,000 changes were read")
+    let second = try page(before: first.next)
+    #expect(second.records.map(\.id.name) == ["kept"] && second.next == nil)
+    server.close()
   }
 }

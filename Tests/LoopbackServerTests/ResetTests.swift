@@ -50,6 +50,24 @@ struct ResetTests {
     }
   }
 
+  @Test("A reset and an import are events of the server, and a refused import is none")
+  func replacementsAreEvents() throws {
+    let server = LoopbackServer()
+    let archive = try server.exportArchive()
+    func events(of replace: () throws -> Void) throws -> [ServerEvent.Content] {
+      let last = server.lastEventNumber
+      try replace()
+      return server.events(after: last).events.map(\.content)
+    }
+    #expect(try events { try server.reset() } == [.replacement])
+    #expect(try events { try server.importArchive(archive) } == [.replacement])
+    let refused = try events {
+      #expect(throws: CloudError.self) { try server.importArchive(archive.dropLast(5)) }
+    }
+    #expect(refused == [])
+    server.close()
+  }
+
   @Test("After an import or a reset a name is the user that the new contents give it")
   func namesAreThoseOfTheNewContents() async throws {
     let storage = MemoryStorage(identity: 2, secret: .random())
