@@ -327,6 +327,24 @@ struct DurableFileTests {
     #expect(throws: FileError.self) { _ = try last.read() }
   }
 
+  @Test("A line that another journal adds while this one reads the file is kept")
+  func lineAddedDuringAReadIsKept() throws {
+    let disk = SimulatedDisk()
+    var journal = Self.journal(disk)
+    try journal.append(["a"])
+    let between = InterruptedDisk(disk) {
+      var other = Self.journal(disk)
+      _ = try? other.read()
+      try? other.append(["other"])
+    }
+    var reader = Journal<String>(AtomicFile(Self.url, on: between), format: "words", version: 2)
+    #expect(try reader.read().changes == ["a"])
+    #expect(try Self.words(on: disk) == ["a", "other"])
+    #expect(throws: FileError.self) { try reader.rewrite([["a"]]) }
+    try reader.append(["b"])
+    #expect(try Self.words(on: disk) == ["a", "other", "b"])
+  }
+
   @Test("Two journals that found no file both add their lines to the one that is made")
   func twoNewJournalsShareAFile() throws {
     let disk = SimulatedDisk()
@@ -455,6 +473,17 @@ struct DurableFileTests {
       testDescription: "an older version", damage: { $0[6] = UInt8(ascii: "1") }, changes: nil,
       recovered: ["a", "b"]),
     ReadingCase(
+      testDescription: "another format with a higher version",
+      damage: {
+        $0[0] ^= 1
+        $0[6] = UInt8(ascii: "3")
+      }, changes: nil, recovered: ["a", "b"]),
+    ReadingCase(
+      testDescription: "a file of one word", damage: { $0 = Array("words".utf8) }, changes: nil,
+      recovered: []),
+    ReadingCase(
+      testDescription: "an empty file", damage: { $0 = [] }, changes: nil, recovered: []),
+    ReadingCase(
       testDescription: "a newer version", damage: { $0[6] = UInt8(ascii: "3") }, changes: nil,
       recovered: nil),
   ]
@@ -489,6 +518,36 @@ struct DurableFileTests {
       #expect(damaged.image["\(Self.path).damaged-1"] == (isCopied ? bytes : nil))
     }
   }
+}
+
+/// A disk on which something happens once, before a file is opened to be changed in place.
+private final class InterruptedDisk: Disk {
+  private let disk: SimulatedDisk
+  private let event: Mutex<(@Sendable () -> Void)?>
+
+  init(_ disk: SimulatedDisk, _ event: @escaping @Sendable () -> Void) {
+    self.disk = disk
+    self.event = Mutex(event)
+  }
+
+  func open(_ path: String, _ mode: DiskMode) throws(DiskError) -> any DiskFile {
+    if mode == .update { event.withLock { $0.take() }?() }
+    return try disk.open(path, mode)
+  }
+
+  func exists(_ path: String) throws(DiskError) -> Bool { try disk.exists(path) }
+
+  func rename(_ path: String, to newPath: String) throws(DiskError) {
+    try disk.rename(path, to: newPath)
+  }
+
+  func remove(_ path: String) throws(DiskError) { try disk.remove(path) }
+
+  func synchronizeFolder(of path: String) throws(DiskError) {
+    try disk.synchronizeFolder(of: path)
+  }
+
+  func lock(_ path: String) throws(DiskError) -> any DiskLock { try disk.lock(path) }
 }
 
 /// The images of a disk, one for each call that changed it.
