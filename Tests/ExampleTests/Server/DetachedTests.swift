@@ -147,6 +147,19 @@ struct DetachedTests {
       "stop", "--server", String(stop.output.2), environment: ["CLOUDSYNC_CONTROL_TOKEN": token])
   }
 
+  @Test("A detached server goes on after its terminal was closed")
+  func detachedServerSurvivesAHangup() async throws {
+    let environment = ["CLOUDSYNC_CONTROL_TOKEN": "a-token-of-this-test"]
+    let ready = try await tool.good(
+      "serve", "--detach", "--port", "0", environment: environment)
+    let words = try #require(ready.firstMatch(of: /process (\d+);.*stop --server (\S+)\n/))
+    let process = try #require(pid_t(words.output.1))
+    #expect(kill(process, SIGHUP) == 0)
+    let stopped = try await tool.good(
+      "stop", "--server", String(words.output.2), environment: environment)
+    #expect(stopped == "stopped\n")
+  }
+
   @Test("The manual page contains the help of every command, and its characters mean themselves")
   func manualPageHasEveryCommand() async throws {
     let page = try await tool.good("man")

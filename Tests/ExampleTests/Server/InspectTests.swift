@@ -1,5 +1,9 @@
+import CloudSync
 import Foundation
+import LoopbackHTTP
+import LoopbackServer
 import Testing
+import VerificationSupport
 
 @Suite("cloudsync: what a server holds, and all of it at once")
 struct InspectTests {
@@ -45,6 +49,56 @@ struct InspectTests {
     }
     #expect(await cloud.stop() == 0)
     withExtendedLifetime(stores) {}
+  }
+
+  /// A server's file with the records of one account.
+  private func file(of tool: ServerTool, recordCount: Int) async throws -> LoopbackServer {
+    let server = try LoopbackServer(path: tool.path("cloud.sqlite"))
+    let container = CKContainer(
+      identifier: "iCloud.test", transport: server.device("phone", signedInAs: "ada"))
+    for start in stride(from: 0, to: recordCount, by: 400) {
+      let records = (start..<min(start + 400, recordCount)).map { number in
+        CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: "n\(number)"))
+      }
+      let saved = try await container.privateCloudDatabase.modifyRecords(
+        saving: records, deleting: [])
+      #expect(saved.saveResults.count == records.count)
+    }
+    return server
+  }
+
+  @Test("All records are shown, also those behind the largest page that a server sends")
+  func recordsBehindTheLargestPageAreShown() async throws {
+    let tool = try ServerTool()
+    let count = ControlRoutes.longestPage + 1
+    try await file(of: tool, recordCount: count).close()
+    let words = ["inspect", "records", "--data", tool.path("cloud.sqlite"), "--json", "--limit"]
+    for (limit, shown) in [("all", count), ("\(count - 1)", count - 1), ("\(count)", count)] {
+      let records = try await tool.run(words + [limit]).json()["records"] as? [Any]
+      #expect(records?.count == shown, "--limit \(limit)")
+    }
+  }
+
+  @Test("A file with a log is shown though no file beside it can grow, as on a full disk")
+  func fileWithALogIsShownWithoutSpace() async throws {
+    let tool = try ServerTool()
+    let server = try await file(of: tool, recordCount: 1)
+    // Without the index of the log, as after the end of the machine.
+    for end in ["", "-wal"] {
+      try FileManager.default.copyItem(
+        atPath: tool.path("cloud.sqlite\(end)"), toPath: tool.path("copy.sqlite\(end)"))
+    }
+    server.close()
+    var process = try tool.process([], [:])
+    // No file can have more than a block, and a larger one is an error then, not a signal.
+    process.arguments = [
+      "-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\"", process.program.path, "inspect",
+      "records", "--data", tool.path("copy.sqlite"),
+    ]
+    process.program = URL(fileURLWithPath: "/bin/sh")
+    let run = try RunningTool(process)
+    _ = try await run.output.line { $0.contains("n0") }
+    #expect(await run.exitCode() == 0)
   }
 
   @Test("A summary, requests and devices are shown, and an ambiguous choice must be named")
