@@ -17,6 +17,8 @@ struct Exec: Sendable {
     // Nothing is to be completed before the server is ready.
     signals.handle(ReceivedSignals.end)
     let running = try RunningServer(options)
+    // What arrives while the command starts is for the command.
+    signals.hold()
     let child: ChildProcess
     do {
       child = try ChildProcess(command, environment: environment(for: running))

@@ -15,7 +15,7 @@ final class ReceivedSignals: Sendable {
 
   private struct State {
     var handler: (@Sendable (Received) -> Void)?
-    /// The signals that arrived before a handler was set.
+    /// The signals that arrived without a handler.
     var early: [Received] = []
   }
 
@@ -65,6 +65,9 @@ final class ReceivedSignals: Sendable {
     }
     for signal in early { handler(signal) }
   }
+
+  /// Keeps signals for the next handler.
+  func hold() { state.withLock { $0.handler = nil } }
 
   /// Waits for a signal; further signals end the process immediately.
   func next() async {

@@ -81,6 +81,24 @@ struct PushListenerTests {
     }
   }
 
+  @Test("A listener may be the last to retain an object that ends its own observation")
+  func listenersAreReleasedAfterTheLock() {
+    final class Owner: Sendable {
+      let observation = Mutex<(any SignalObservation)?>(nil)
+    }
+    let listeners = SignalListeners()
+    weak var released: Owner?
+    do {
+      let owner = Owner()
+      released = owner
+      let observation = listeners.add { _ in withExtendedLifetime(owner) {} }
+      owner.observation.withLock { $0 = observation }
+    }
+    #expect(released != nil && !listeners.isEmpty)
+    listeners.removeAll()
+    #expect(released == nil && listeners.isEmpty)
+  }
+
   @Test("The request for pushes names the environment, the device and the account")
   func requestForPushesNamesItsSource() async throws {
     let server = try server()
