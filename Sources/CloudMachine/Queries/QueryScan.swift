@@ -90,10 +90,10 @@ package struct QueryScan: Sendable {
     beginning = Beginning(builder: builder, zones: self.zones, name: name, step: step)
   }
 
-  /// The number of records in the first slice of a query; more if each record is on the page.
+  /// The number of records in the first slice of a query; all of a page if each record is on it.
   static func firstStep(of query: Query, limit: Int) -> Int {
     guard query.sorts.isEmpty else { return firstSliceRecords }
-    return min(query.filters.isEmpty ? sliceRecords : firstSliceRecords, limit + 1)
+    return query.filters.isEmpty ? limit + 1 : min(firstSliceRecords, limit + 1)
   }
 
   /// What `read(from:)` is going to read.
