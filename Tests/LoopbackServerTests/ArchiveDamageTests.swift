@@ -110,6 +110,8 @@ struct ArchiveDamageTests {
       let end = ending(sealed(lines + records + "\n"), server)
       #expect(end.contains("'changedAt' is not a number of the database"), "\(end)")
     }
+    let unchanged = try header + "\n" + Self.database.replacing(":2,", with: ":0,") + "\n" + record
+    #expect(ending(sealed(unchanged + "\n"), server).contains("'changedAt' is not a number"))
     let numbered = record.replacing(":2,", with: ":1,") + "\n" + other + "\n"
     #expect(ending(sealed(lines + numbered), server) == "ok")
     server.close()

@@ -153,7 +153,8 @@ extension ArchiveReader {
       home = (record.id.zone, database)
       // A feed finds a record by its number; the register of shares has neither.
       let isRegister = database.scope == .shared && database.owner == nil
-      let isNumbered = (1...(sequences[database] ?? .max)).contains(record.changedAt)
+      let isNumbered =
+        record.changedAt > 0 && record.changedAt <= sequences[database] ?? .max
       guard isRegister || isNumbered && numbers.insert(record.changedAt).inserted else {
         throw ArchiveError(
           "'changedAt' is not a number of the database, or another record of the zone has it")

@@ -32,14 +32,14 @@ struct Exec: Sendable {
       if !signal.isFromTerminal { child.send(signal.number) }
     }
     let code = await child.exitCode()
-    // The terminal's signal that ended the command may not have arrived here yet.
-    let isExpected = Mutex(true)
+    // A signal of the terminal that the command has handled may arrive here only now.
+    let isFirst = Mutex(true)
     signals.handle { signal in
       let ignored =
-        signal.isFromTerminal && code == 128 + signal.number
-        && isExpected.withLock { isExpected in
-          defer { isExpected = false }
-          return isExpected
+        signal.isFromTerminal
+        && isFirst.withLock { isFirst in
+          defer { isFirst = false }
+          return isFirst
         }
       if !ignored { ReceivedSignals.end(signal) }
     }
