@@ -31,20 +31,21 @@ struct RemoteControl: ControlInterface {
   }
 
   func send(_ request: ControlRequest) async throws -> [UInt8] {
-    try await send(request) { try await session.answer(to: $0) }
+    try await send(request, session.configuration) { try await session.answer(to: $0) }
   }
 
   /// Sends a request, shows the progress of the transfer, and returns the body of the response.
   func send(
     _ request: ControlRequest, showing words: Transfer.Words, _ output: Output
   ) async throws -> [UInt8] {
-    try await send(request) {
+    try await send(request, transfers) {
       try await Transfer.answer(to: $0, words, configuration: transfers, output)
     }
   }
 
   private func send(
-    _ request: ControlRequest, by answer: (URLRequest) async throws -> (Data, URLResponse)
+    _ request: ControlRequest, _ configuration: URLSessionConfiguration,
+    by answer: (URLRequest) async throws -> (Data, URLResponse)
   ) async throws -> [UInt8] {
     let target = request.target
     var base = url.absoluteString
@@ -61,11 +62,13 @@ struct RemoteControl: ControlInterface {
     let data: Data
     let response: URLResponse
     do { (data, response) = try await answer(urlRequest) } catch {
+      let seconds = Int(configuration.timeoutIntervalForRequest)
       let reason =
         switch (error as? URLError)?.code {
         case .cannotConnectToHost: "no server answers at \(base); is it running?"
         case .timedOut:
-          "the server at \(base) did not answer in time; it may still do what was asked"
+          "the server at \(base) did not answer within \(seconds) s; it may still do what was "
+            + "asked"
         default: "no server answers at \(base): \((error as NSError).localizedDescription)"
         }
       throw ToolError(reason, code: ExitCode.unavailable)
