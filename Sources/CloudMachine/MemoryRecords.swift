@@ -95,7 +95,7 @@ struct MemoryRecords {
       indexedThrough[type] = 0
     }
     guard let through = indexedThrough[type] else { return true }
-    // Only the first step takes rows with the number 0, which imports may have.
+    // Only the first step takes rows with the number 0, as in the register of shares.
     let start = through == 0 ? 0 : firstSlot(after: through)
     var end = start + min(max(1, limit), slots.count - start)
     while end < slots.count, slots[end].sequence == slots[end - 1].sequence { end += 1 }

@@ -143,7 +143,7 @@ extension SyncMachine {
     }
   }
 
-  /// Notes that the state is to be written again if it is time.
+  /// Makes the next write due if its time has come.
   mutating func retryStore(now: Moment) {
     guard case .failed(var failure) = store.condition, let retry = failure.retry, now >= retry
     else { return }

@@ -325,7 +325,7 @@ extension SyncedStore.State {
   mutating func change<Result>(
     _ body: (inout SyncedTransaction) throws -> Result
   ) throws -> (Result, hasChanged: Bool) {
-    // No line of this account may follow what is left of the former one.
+    // The former account's items are erased before a line of this account is added.
     if mustRewrite { try rewrite() }
     // The table is moved, not copied, so that a change costs nothing for other items.
     var transaction = SyncedTransaction(table: table)

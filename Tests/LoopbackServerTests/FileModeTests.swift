@@ -33,7 +33,7 @@ struct FileModeTests {
     #expect(mode as? Int == 0o640)
   }
 
-  @Test("A file is taken for one that nobody changes if it or its folder may not be written")
+  @Test("A file is opened as immutable if it or its folder may not be written")
   func unwritableFileOrFolderIsImmutable() throws {
     let file = try TemporaryFile()
     defer { file.remove() }

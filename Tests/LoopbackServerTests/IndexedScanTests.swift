@@ -256,8 +256,8 @@ struct IndexedScanTests {
     try twins.file.close()
   }
 
-  /// What is wrong with an index: a wrong key, a missing entry, one of a record that is gone, and
-  /// entries without an index, which the next index would take for its own.
+  /// What is wrong with an index: a wrong key, a missing entry, an entry of a record that does not
+  /// exist, and entries without an index, which the next index would use.
   enum Mismatch: String, CaseIterable {
     case key = """
       UPDATE field_values SET key = (SELECT key FROM field_values WHERE name = 'r91')

@@ -58,7 +58,7 @@ struct ServerFileSpaceTests {
     try again.close()
   }
 
-  @Test("A file of an older version, which can't give space back, is not tidied again and again")
+  @Test("A file of an older version, which can't give space back, is vacuumed once only")
   func olderFileIsTidiedOnce() throws {
     let file = try TemporaryFile()
     defer { file.remove() }
@@ -106,7 +106,7 @@ struct ServerFileSpaceTests {
     #expect(left < 4 * Self.megabyte, "\(left) of \(full)")
   }
 
-  @Test("After a reset that failed, the next change does not write an older file anew")
+  @Test("After a failed reset, the next change does not vacuum a file of an older version")
   func failedResetRewritesNoFile() throws {
     struct Stop: Error {}
     let file = try TemporaryFile()

@@ -1,7 +1,6 @@
 import CommandLineKit
 import Foundation
 import LoopbackHTTP
-import Synchronization
 
 /// `exec`: runs a command with a server.
 struct Exec: Sendable {
@@ -17,7 +16,7 @@ struct Exec: Sendable {
     // Nothing is to be completed before the server is ready.
     signals.handle(ReceivedSignals.end)
     let running = try RunningServer(options)
-    // What arrives while the command starts is for the command.
+    // A signal that arrives while the command starts is passed on when it runs.
     signals.hold()
     let child: ChildProcess
     do {
@@ -33,15 +32,8 @@ struct Exec: Sendable {
     }
     let code = await child.exitCode()
     // A signal of the terminal that the command has handled may arrive here only now.
-    let isFirst = Mutex(true)
-    signals.handle { signal in
-      let ignored =
-        signal.isFromTerminal
-        && isFirst.withLock { isFirst in
-          defer { isFirst = false }
-          return isFirst
-        }
-      if !ignored { ReceivedSignals.end(signal) }
+    signals.handleNext { signal in
+      if !signal.isFromTerminal { ReceivedSignals.end(signal) }
     }
     try await running.stop()
     return code

@@ -71,15 +71,18 @@ final class ReceivedSignals: Sendable {
 
   /// Waits for a signal; further signals end the process immediately.
   func next() async {
-    let isFirst = Mutex(true)
-    await withCheckedContinuation { continuation in
-      handle { signal in
-        let wasFirst = isFirst.withLock { isFirst in
-          defer { isFirst = false }
-          return isFirst
-        }
-        if wasFirst { continuation.resume() } else { ReceivedSignals.end(signal) }
+    await withCheckedContinuation { continuation in handleNext { _ in continuation.resume() } }
+  }
+
+  /// Sets the handler of the next signal; further signals end the process immediately.
+  func handleNext(_ handler: @escaping @Sendable (Received) -> Void) {
+    let isNext = Mutex(true)
+    handle { signal in
+      let wasNext = isNext.withLock { isNext in
+        defer { isNext = false }
+        return isNext
       }
+      if wasNext { handler(signal) } else { ReceivedSignals.end(signal) }
     }
   }
 
