@@ -21,8 +21,8 @@ public import Foundation
 extension LoopbackServer {
   /// Writes the server's archive line by line, each with the line feed that ends it.
   ///
-  /// All lines are from one snapshot: the server answers no request during the export, and `write`
-  /// must not call it. Records are read page by page, and written lines are not kept in memory.
+  /// All lines are from one snapshot, and the server answers requests during the export, except on
+  /// a file that can't be changed; `write` must not call it. Records are read page by page, and written lines are not kept in memory.
   /// Throws what `write` throws, `networkFailure` after the server was closed, and what reading its
   /// file throws.
   ///
@@ -134,7 +134,7 @@ extension LoopbackServer {
     var failure: (any Error)?
     do {
       // Lines that were written can't be taken back.
-      try executor.inspect(runsAgain: false) { _, storage in
+      try executor.inspectSnapshot { storage in
         try withoutActuallyEscaping(write) { write in
           var writer = ArchiveWriter(storage, includesSecret: includesSecret) { line in
             do { try write(line) } catch {

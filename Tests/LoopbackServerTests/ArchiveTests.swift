@@ -67,6 +67,30 @@ struct ArchiveTests {
     _ = try await phone.send(call("end", .modifyRecords(ModifyRecords(delete: [root]))))
   }
 
+  @Test("Requests are answered during an export, which has the data of its beginning")
+  func requestsAreAnsweredDuringAnExport() async throws {
+    let archive = try await ArchiveWorld(filling: LoopbackServer(clock: time)).server
+      .exportArchive()
+    let file = try TemporaryFile()
+    defer { file.remove() }
+    for server in [LoopbackServer(clock: time), try LoopbackServer(path: file.path, clock: time)] {
+      try server.importArchive(archive)
+      var lines = ""
+      try server.exportArchive { line in
+        if lines.isEmpty {
+          // The snapshot of a file begins with the first line.
+          try server.controls.deleteZone(zoneA, container: "c", account: "alice")
+          try server.controls.setQuota(1 << 30, of: "new account")
+        }
+        lines += line
+      }
+      #expect(lines == String(decoding: archive, as: UTF8.self))
+      #expect(try server.exportArchive() != archive)
+      server.close()
+    }
+    #expect(Array(file.contents.keys) == ["cloud.db"], "no log is left beside the file")
+  }
+
   @Test("An archive without the secret authorizes no client: the server keeps its own secret")
   func archiveWithoutSecretLeavesTheSecretOfTheServer() async throws {
     let world = try await ArchiveWorld(filling: LoopbackServer(clock: time))

@@ -295,6 +295,24 @@ final class MachineExecutor: Sendable {
     }
   }
 
+  /// Runs `body` once with the data of one moment, for a long read.
+  ///
+  /// Other transactions go on meanwhile, except on a file that can't be changed.
+  func inspectSnapshot(_ body: (any CloudStorage) throws -> Void) throws(CloudError) {
+    do {
+      let snapshot = try storages.use { storage in
+        try (storage as? any SnapshotStorage)?.snapshotForReading()
+      }
+      guard let snapshot else {
+        return try inspect(runsAgain: false) { _, storage in try body(storage) }
+      }
+      defer { try? snapshot.close() }
+      try snapshot.transaction { try body(snapshot) }
+    } catch {
+      throw MachineExecutor.cloudError(error)
+    }
+  }
+
   /// Runs `body`, which may change what is stored, in one transaction; no pushes are sent.
   func change(
     _ body: (CloudMachine, any CloudStorage) throws -> Void

@@ -10,6 +10,17 @@ protocol RerunStorage: AnyObject {
   func endRuns()
 }
 
+/// A storage in this process that can be read while it is changed.
+protocol SnapshotStorage: CloudStorage {
+  /// A storage whose next transaction reads one state of the data, whatever is changed meanwhile;
+  /// `nil` if there is none. It is used for reading only, and closed.
+  func snapshotForReading() throws -> (any CloudStorage)?
+}
+
+extension MemoryStorage: SnapshotStorage {
+  func snapshotForReading() -> (any CloudStorage)? { snapshot() }
+}
+
 /// The storages of a server: views of the same data, each used by one transaction at a time.
 ///
 /// A storage in this process is a pool of one, whose transactions run on their caller's thread. The

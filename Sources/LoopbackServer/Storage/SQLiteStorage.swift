@@ -77,6 +77,17 @@ final class SQLiteStorage: CloudStorage {
       fileSystem: fileSystem, mode: mode)
   }
 
+  /// A reader of the same file, with a connection of its own.
+  ///
+  /// SQLite alone opens the file: closing a descriptor that this process opened beside SQLite would
+  /// release the locks of the other connection.
+  private init(reading other: SQLiteStorage) throws {
+    fileSystem = other.fileSystem
+    connection = try Connection(
+      path: other.connection.path, mode: .readOnly, fileSystem: other.fileSystem)
+    try connection.execute("PRAGMA cache_size = \(ServerFile.cacheSize)")
+  }
+
   /// Closes the file; every later call fails.
   func close() throws {
     do {
@@ -216,6 +227,16 @@ final class SQLiteStorage: CloudStorage {
     changesNumbers = false
     knowsIndexes = false
     changesIndexes = false
+  }
+}
+
+extension SQLiteStorage: SnapshotStorage {
+  /// The snapshot begins with the first statement that is run on the result.
+  func snapshotForReading() throws -> (any CloudStorage)? {
+    // Without an index of the log in shared memory nobody else can read the file.
+    guard !connection.isReadOnly else { return nil }
+    guard !connection.hasMoved else { throw ServerFileError.moved(connection.path) }
+    return try translating { try SQLiteStorage(reading: self) }
   }
 }
 
