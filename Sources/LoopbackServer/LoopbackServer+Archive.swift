@@ -22,7 +22,8 @@ extension LoopbackServer {
   /// Writes the server's archive line by line, each with the line feed that ends it.
   ///
   /// All lines are from one snapshot, and the server answers requests during the export, except on
-  /// a file that can't be changed; `write` must not call it. Records are read page by page, and written lines are not kept in memory.
+  /// a file that can't be changed; `write` must not call it. Records are read page by page, and
+  /// written lines are not kept in memory.
   /// Throws what `write` throws, `networkFailure` after the server was closed, and what reading its
   /// file throws.
   ///

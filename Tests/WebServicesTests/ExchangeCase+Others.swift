@@ -8,6 +8,9 @@ extension ExchangeCase {
     ExchangeCase(
       "by name", .subscriptionsLookup, #"{"subscriptions":[{"subscriptionID":"s"}]}"#,
       .fetchSubscriptions([SubscriptionID("s")])),
+    queries(#""zoneWide":false"#, watch: .default),
+    queries(#""zoneWide":true,"zoneID":{"zoneName":"Notes"}"#, watch: .notes),
+    queries(#""zoneWide":true"#, watch: nil),
     ExchangeCase(
       "of every kind, with and without a name", .subscriptionsModify,
       #"""
@@ -40,6 +43,20 @@ extension ExchangeCase {
             ], delete: [SubscriptionID("old")]))
       }()),
   ]
+
+  /// A query subscription with `members`, which name a zone or all.
+  private static func queries(_ members: String, watch zone: ZoneID?) -> ExchangeCase {
+    let watched = QuerySubscription(
+      query: Query(recordType: "Note"), zone: zone, options: .firesOnRecordUpdate)
+    return ExchangeCase(
+      "of a query with \(members)", .subscriptionsModify,
+      #"""
+      {"operations":[{"operationType":"create","subscription":{"subscriptionID":"q",
+      "subscriptionType":"query","query":{"recordType":"Note"},"firesOn":["update"],
+      """# + members + "}}]}",
+      .modifySubscriptions(
+        ModifySubscriptions(save: [Subscription(id: SubscriptionID("q"), kind: .query(watched))])))
+  }
 
   static let people: [ExchangeCase] = [
     ExchangeCase("who asks", .usersCaller, "{}", .fetchCurrentUser),

@@ -31,7 +31,7 @@ package struct HTTPRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     case 404: "NOT_FOUND"
     case 429: "THROTTLED"
     case 500: "INTERNAL_ERROR"
-    case 503: "TRY_AGAIN_LATER"
+    case 408, 503: "TRY_AGAIN_LATER"
     default: "BAD_REQUEST"
     }
   }

@@ -22,6 +22,12 @@ final class WebCourier: Sendable {
     var isReminder = false
   }
 
+  /// A request that waits for a push.
+  fileprivate struct Reader {
+    var id: Int
+    var continuation: CheckedContinuation<Delivery?, Never>
+  }
+
   fileprivate struct Queue {
     var observation: any SignalObservation
     var waiting: [Delivery] = []
@@ -29,8 +35,12 @@ final class WebCourier: Sendable {
     var hasDropped = false
     /// The last push that answered a request, unless it was a reminder, and when.
     var last: (push: CloudPush, time: Timestamp)?
-    /// The waiting request; a newer request replaces it.
-    var reader: (id: Int, continuation: CheckedContinuation<Delivery?, Never>)?
+    /// The request that the next push answers: the newest.
+    var reader: Reader?
+    /// Older requests that still wait, but get no push, because their clients may be gone.
+    ///
+    /// If they were answered at once, two clients with one URL would ask in turn without a pause.
+    var replaced: [Reader] = []
     var lastRead: Timestamp
   }
 
@@ -126,8 +136,7 @@ final class WebCourier: Sendable {
     } catch {
       // Without the queue, the next request tries it again.
       let queue = state.withLock { $0.queues.removeValue(forKey: owner) }
-      queue?.observation.stop()
-      queue?.reader?.continuation.resume(returning: nil)
+      queue?.end()
       throw error
     }
   }
@@ -182,7 +191,6 @@ final class WebCourier: Sendable {
         let outcome = state.withLock { state in
           state.beginReading(id, owner, continuation, now: wallClock())
         }
-        outcome.replaced?.resume(returning: nil)
         if outcome.isOver { continuation.resume(returning: outcome.delivery) }
       }
     } onCancel: {
@@ -198,12 +206,11 @@ final class WebCourier: Sendable {
   /// Ends the wait of a request.
   private func end(_ id: Int, _ owner: SignedPath.Owner) {
     let reader = state.withLock { state -> CheckedContinuation<Delivery?, Never>? in
-      guard let reader = state.queues[owner]?.reader, reader.id == id else {
+      guard let reader = state.queues[owner]?.removeReader(id) else {
         // The timer of an answered request needs no entry.
         if state.hasEnded[id] != nil { state.hasEnded[id] = true }
         return nil
       }
-      state.queues[owner]?.reader = nil
       return reader.continuation
     }
     reader?.resume(returning: nil)
@@ -216,10 +223,7 @@ final class WebCourier: Sendable {
       defer { state.queues = [:] }
       return Array(state.queues.values)
     }
-    for queue in queues {
-      queue.observation.stop()
-      queue.reader?.continuation.resume(returning: nil)
-    }
+    for queue in queues { queue.end() }
   }
 }
 
@@ -229,15 +233,13 @@ extension WebCourier.State {
     /// Whether the request is answered without a wait.
     var isOver: Bool
     var delivery: WebCourier.Delivery?
-    /// The waiting request that was replaced.
-    var replaced: CheckedContinuation<WebCourier.Delivery?, Never>?
   }
 
   /// Discards idle queues to make space for a new one; returns their observations.
   fileprivate mutating func discardIdleQueues(
     _ now: Timestamp, idleLimit: Double, most: Int
   ) -> [any SignalObservation] {
-    let idle = queues.filter { $0.value.reader == nil }
+    let idle = queues.filter { $0.value.reader == nil && $0.value.replaced.isEmpty }
       .sorted { $0.value.lastRead < $1.value.lastRead }
     let excess = queues.count - most + 1
     let old = idle.enumerated().prefix { index, element in
@@ -262,13 +264,29 @@ extension WebCourier.State {
       queue.noteDelivery(delivery, now)
       return ReadOutcome(isOver: true, delivery: delivery)
     }
-    let replaced = queue.reader?.continuation
-    queue.reader = (id, continuation)
-    return ReadOutcome(isOver: false, replaced: replaced)
+    if let reader = queue.reader { queue.replaced.append(reader) }
+    queue.reader = WebCourier.Reader(id: id, continuation: continuation)
+    return ReadOutcome(isOver: false)
   }
 }
 
 extension WebCourier.Queue {
+  /// Removes a waiting request, and returns it.
+  fileprivate mutating func removeReader(_ id: Int) -> WebCourier.Reader? {
+    if let reader, reader.id == id {
+      self.reader = nil
+      return reader
+    }
+    return replaced.firstIndex { $0.id == id }.map { replaced.remove(at: $0) }
+  }
+
+  /// Ends all waits for the queue, which is discarded.
+  fileprivate func end() {
+    observation.stop()
+    for reader in replaced { reader.continuation.resume(returning: nil) }
+    reader?.continuation.resume(returning: nil)
+  }
+
   /// Queues a push; returns the request that it answers instead.
   fileprivate mutating func put(
     _ delivery: WebCourier.Delivery, _ now: Timestamp

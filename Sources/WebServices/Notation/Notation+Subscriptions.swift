@@ -81,10 +81,12 @@ extension Notation {
       guard let zone else { throw .malformed("a subscription to a zone needs a 'zoneID'") }
       kind = .zone(zone, recordType: nil)
     case "query":
+      // A zone overrides zone-wide, which is the default without one.
+      let isWide = try json.flag("zoneWide") ?? true
       kind = .query(
         QuerySubscription(
           query: try query(try json.object("query"), zone: zone ?? .default),
-          zone: try json.flag("zoneWide") == true ? nil : zone, options: try options(json)))
+          zone: zone ?? (isWide ? nil : .default), options: try options(json)))
     default: throw .unknown(type, "'subscriptionType'", ["query", "zone", "database"])
     }
     return Subscription(

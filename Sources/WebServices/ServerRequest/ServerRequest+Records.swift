@@ -51,10 +51,12 @@ extension ServerRequest {
         }
         return add(id, tag: type == "delete" ? tag.map { ChangeTag($0) } : nil)
       }
-      let save = try notation.save(record, in: zone, newName: newName)
+      var save = try notation.save(record, in: zone, newName: newName)
       let selection = try notation.fieldSelection(value, over: request.fields)
       if save.type == ShareDetails.recordType, type != "create" {
-        try ServerRequest.checkShareUpdate(record)
+        // Without either the share stays as it is; its root may be named all the same.
+        let changesAccess = try ServerRequest.changesAccess(record)
+        if !changesAccess, save.changeTag != nil { save.sharing = nil }
       }
       let isNamed = try record.flag("createShortGUID") == true
       let url = isNamed ? try notation.urlOfShare(save.id) : nil
@@ -126,14 +128,16 @@ extension ServerRequest {
     return recordsModify(operations, notation, wantsToken: wantsToken)
   }
 
-  /// Rejects a change to a share with only part of the access settings, because the other part
-  /// would be lost.
-  private static func checkShareUpdate(_ record: JSON) throws(CloudError) {
-    guard (record["publicPermission"] == nil) == (record["participants"] == nil) else {
+  /// Whether a change to a share has access settings; one with only a part of them is rejected,
+  /// because the other part would be lost.
+  private static func changesAccess(_ record: JSON) throws(CloudError) -> Bool {
+    let changes = record["publicPermission"] != nil
+    guard changes == (record["participants"] != nil) else {
       throw .malformed(
         "a change to a share needs both 'publicPermission' and 'participants', or neither: they "
           + "replace what is stored")
     }
+    return changes
   }
 
   /// The share information in the responses to saves.

@@ -412,6 +412,9 @@ struct WebServicesSessionTests {
     ErrorCase(status: 503, retryAfter: "inf", code: .serviceUnavailable),
     ErrorCase(status: 503, retryAfter: "soon", code: .serviceUnavailable),
     ErrorCase(status: 404, code: .serviceUnavailable),
+    ErrorCase(
+      status: 408, body: #"{"serverErrorCode":"BAD_REQUEST","reason":"late"}"#,
+      code: .serviceUnavailable),
     ErrorCase(status: 408, retryAfter: "2", code: .serviceUnavailable, delay: 2),
     ErrorCase(status: 302, code: .serviceUnavailable),
     ErrorCase(status: 200, code: .serviceUnavailable),

@@ -48,14 +48,14 @@ struct CourierPollTests {
 
   /// A request of a device that waits for a push.
   private func waitingRequest(
-    _ courier: WebCourier, _ device: String
+    _ courier: WebCourier, _ device: String, besides others: Int = 0
   ) async -> Task<HTTPResponse, Never> {
     let owner = holder(device)
     let request = Task(executorPreference: tasks) { [server] in
       await courier.answer(owner, server, isExact: true)
     }
     // On the serial executor its timer sleeps only after the request waits.
-    await clock.waitForSleepers(1)
+    await clock.waitForSleepers(others + 1)
     return request
   }
 
@@ -70,6 +70,30 @@ struct CourierPollTests {
     #expect(await !request.value.body.isEmpty)
     courier.close()
     server.close()
+  }
+
+  /// Proves WS-71.
+  @Test("Of two requests of one device the newer gets the push, and the older waits on")
+  func twoRequestsOfOneDeviceDoNotAlternate() async {
+    let courier = courier()
+    let older = await waitingRequest(courier, "one")
+    let newer = await waitingRequest(courier, "one", besides: 1)
+    #expect(courier.requestCount == 2, "the older one is not answered, to ask again at once")
+    server.controls.deliver(push("all"), to: "one")
+    #expect(await !newer.value.body.isEmpty)
+    server.controls.deliver(push("more"), to: "one")
+    #expect(courier.requestCount == 1 && courier.waitingCount == 1)
+    clock.advance(by: .seconds(25))
+    #expect(await older.value.body.isEmpty)
+    let next = await courier.answer(holder("one"), server, isExact: true)
+    #expect(!next.body.isEmpty && courier.waitingCount == 0)
+    let (first, second) = (
+      await waitingRequest(courier, "one"), await waitingRequest(courier, "one", besides: 1)
+    )
+    courier.close()
+    for request in [first, second] { #expect(await request.value.body.isEmpty) }
+    server.close()
+    #expect(clock.sleeperCount == 0)
   }
 
   @Test("The time limit of a request that a push answered is cancelled")
