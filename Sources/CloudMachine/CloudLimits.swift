@@ -27,6 +27,9 @@ package struct CloudLimits: Hashable, Sendable {
   package var shareParticipants = 100
   /// The maximum number of subscriptions of a user in a database.
   package var subscriptions = 1_000
+  /// The maximum size of a subscription, in bytes; a save in the public database reads those of all
+  /// users.
+  package var subscriptionBytes = 64 * 1024
   /// The maximum number of fields in a push.
   package var subscriptionKeys = 3
   /// The number of receipts kept for each user and device to detect repeated requests; for all

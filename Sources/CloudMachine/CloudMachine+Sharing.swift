@@ -53,12 +53,10 @@ extension CloudMachine {
   /// Finds the users with these email addresses, phone numbers or user record names.
   func findUsers(_ lookups: [UserLookup], _ context: RequestContext) throws -> CloudReply {
     try refuse(itemCount: lookups.count)
-    let hasAddresses = lookups.contains { if case .user = $0 { false } else { true } }
-    let book = hasAddresses ? try context.addressBook() : nil
     return .usersFound(
       try lookups.map { lookup in
         try ItemResult(lookup) {
-          guard let account = try context.account(for: lookup, in: book) else {
+          guard let account = try context.account(for: lookup) else {
             throw Refusal(.unknownItem, "no account belongs to this person")
           }
           return context.identity(of: account, lookup: lookup)

@@ -35,6 +35,7 @@ extension CloudMachine {
       now: context.now)
     var known =
       request.save.isEmpty ? [] : Set(try context.storage.subscriptions(in: home).map(\.id))
+    known.subtract(request.delete)
     let saved = try request.save.map { subscription in
       try ItemResult(subscription.id) {
         try check(subscription, context)
@@ -63,6 +64,14 @@ extension CloudMachine {
   /// Rules: CS-91, CS-92 and CS-136.
   private func check(_ subscription: Subscription, _ context: RequestContext) throws {
     try Refusal.check(context.names.faultOfSubscriptionName(subscription.id.rawValue))
+    var writer = ByteWriter()
+    writer.write(subscription)
+    guard writer.bytes.count <= limits.subscriptionBytes else {
+      throw Refusal(
+        .limitExceeded,
+        "the subscription has \(writer.bytes.count) bytes, and a subscription takes at most "
+          + "\(limits.subscriptionBytes)")
+    }
     guard let info = subscription.notificationInfo else {
       throw Refusal(.invalidArguments, "a subscription needs a notificationInfo")
     }

@@ -21,10 +21,14 @@ extension RecordBatch {
   /// validated again, until no more items fail.
   mutating func judgeTogether() throws -> [Removal] {
     try judgeOwners()
+    if isAtomic { _ = judgeQuota() }
     while true {
       let removals = try removals()
       let found = try faults(removals)
-      if found.saves.isEmpty && found.deletes.isEmpty { return removals }
+      if found.saves.isEmpty && found.deletes.isEmpty {
+        if !isAtomic, judgeQuota() { continue }
+        return removals
+      }
       for (index, error) in found.saves where saves[index].error == nil {
         saves[index].error = error
       }
@@ -170,8 +174,11 @@ extension RecordBatch {
   }
 
   /// Rejects the saves that would give a target more owning references than allowed.
+  ///
+  /// What this request deletes, or saves without the reference, does not count.
   private mutating func judgeOwners() throws {
     var counts: [RecordID: Int] = [:]
+    let deleted = Set(deletes.lazy.filter { $0.error == nil }.map(\.id))
     for index in saves.indices
     where !saves[index].links.isEmpty && holds(index) && saves[index].error == nil {
       let id = saves[index].save.id
@@ -182,7 +189,13 @@ extension RecordBatch {
       for target in targets {
         let links = try stored(linksTo: target).filter { $0.kind == .deleteSelf }
         if links.contains(where: { $0.holder == id }) { continue }
-        let count = (counts[target] ?? links.count) + 1
+        let left = links.count { link in
+          guard let position = savePosition(of: link.holder), holds(position) else {
+            return !deleted.contains(link.holder)
+          }
+          return saves[position].links.contains { $0.target == target && $0.kind == .deleteSelf }
+        }
+        let count = (counts[target] ?? left) + 1
         guard count <= context.limits.owningReferences else {
           saves[index].error = CloudError(
             .limitExceeded,

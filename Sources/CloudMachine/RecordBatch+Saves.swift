@@ -3,18 +3,19 @@ import Records
 
 /// Validation of each save by itself.
 extension RecordBatch {
-  /// Validates every save by names, policy, size and quota, in the order of the request.
-  mutating func judgeEachSave(spent: Int) throws {
-    var spent = spent
+  /// Validates every save by names, policy and size, in the order of the request.
+  mutating func judgeEachSave() throws {
     var schema = Schema(context, knownTypes)
     let names = context.names
     for (index, item) in saves.enumerated() {
       var merged: Record
+      // What a save that fails would add to its type does not bind the following ones.
+      var extended = schema
       do {
         try Refusal.check(
           faultOfForm(item.save, names) ?? faultOfPlace(item) ?? faultOfVersion(item))
         try redeemAssets(of: &item.save, stored: item.stored)
-        try Refusal.check(schema.fault(of: item.save))
+        try Refusal.check(extended.fault(of: item.save))
         merged = merge(item.save, into: item.stored)
         if item.save.type == ShareDetails.recordType { merged.sharing = try settledSharing(item) }
       } catch let refusal as Refusal {
@@ -29,8 +30,8 @@ extension RecordBatch {
       let byteCount = merged.byteCount
       item.growth =
         merged.storedByteCount(withoutFiles: byteCount) - (item.row?.record?.storedByteCount ?? 0)
-      item.error = faultOfSize(byteCount) ?? faultOfQuota(growth: item.growth, spent: spent)
-      if item.error == nil { spent += item.growth }
+      item.error = faultOfSize(byteCount)
+      if item.error == nil { schema = extended }
     }
     // An existing record may contain fields that its type's row does not list.
     bringsTypes = schema.bringsNews || saves.contains { $0.stored != nil }
@@ -128,7 +129,10 @@ extension RecordBatch {
       return faultOfType(item.save, stored)
     case (.changedKeys, let stored?, _), (.allKeys, let stored?, _):
       return faultOfType(item.save, stored)
-    case (.changedKeys, nil, _), (.allKeys, nil, _): return nil
+    case (.changedKeys, nil, _), (.allKeys, nil, _):
+      guard item.save.type.isEmpty else { return nil }
+      return CloudError(
+        .unknownItem, "there is no such record; name its type to create it")
     }
   }
 
@@ -162,12 +166,29 @@ extension RecordBatch {
       "record too large: \(byteCount) bytes, at most \(context.limits.recordBytes)")
   }
 
-  /// The error of a save that exceeds the account's quota by growing the database; others are
-  /// always allowed.
-  private func faultOfQuota(growth: Int, spent: Int) -> CloudError? {
-    guard let quota = access.owner?.quota, growth > 0, spent + growth > quota else { return nil }
-    return CloudError(
-      .quotaExceeded, "the owner's storage is full; delete something or raise the quota")
+  /// Refuses the saves that exceed the owner's quota by growing the database, in the order of the
+  /// request; others are always allowed, and those that fail count nothing.
+  ///
+  /// - Returns: whether there are such saves.
+  func judgeQuota() -> Bool {
+    guard let quota = access.owner?.quota else { return false }
+    var spent = spent
+    if isAtomic {
+      for delete in deletes where delete.error == nil && !delete.leaves {
+        spent -= delete.stored?.storedByteCount ?? 0
+      }
+    }
+    var isExceeded = false
+    for item in saves where item.merged != nil && item.error == nil {
+      if item.growth > 0, spent + item.growth > quota {
+        item.error = CloudError(
+          .quotaExceeded, "the owner's storage is full; delete something or raise the quota")
+        isExceeded = true
+      } else {
+        spent += item.growth
+      }
+    }
+    return isExceeded
   }
 }
 

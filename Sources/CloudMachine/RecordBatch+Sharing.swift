@@ -81,18 +81,20 @@ extension RecordBatch {
     _ gone: Set<RecordID>, _ makers: [String: Int]
   ) throws -> [(Int, CloudError)] {
     var faults: [(Int, CloudError)] = []
-    var queue: [RecordID] = []
+    // With the save that moves the record; deleted shares move records without one.
+    var queue: [(id: RecordID, save: Int?)] = []
     for index in saves.indices where holds(index) && saves[index].merged?.sharing == nil {
-      queue.append(saves[index].save.id)
+      queue.append((saves[index].save.id, index))
+      if try movesRoot(saves[index], gone) { faults.append((index, .alreadyShared)) }
     }
     for id in gone.sorted() {
       guard let root = try row(id)?.record?.sharing?.root, !gone.contains(root) else { continue }
-      queue.append(root)
+      queue.append((root, nil))
     }
     var seen = Set<RecordID>()
     var next = 0
     while next < queue.count {
-      let id = queue[next]
+      let (id, save) = queue[next]
       next += 1
       guard seen.insert(id).inserted else { continue }
       let before = try row(id)?.share
@@ -101,15 +103,26 @@ extension RecordBatch {
       if before == after { continue }
       if !isSaved(id) { plan.moves.append(SharePlan.Move(id: id, share: after)) }
       for child in try holders(of: id, .parent) where !gone.contains(child) {
-        if let after, let maker = makers[after], let inner = try share(rootedAt: child, gone),
-          inner != after
+        if let after, let cause = makers[after] ?? save,
+          let inner = try share(rootedAt: child, gone), inner != after
         {
-          faults.append((maker, .alreadyShared))
+          faults.append((cause, .alreadyShared))
         }
-        queue.append(child)
+        queue.append((child, save))
       }
     }
     return faults
+  }
+
+  /// Whether a save gives the root of a share a parent that is in another share.
+  private mutating func movesRoot(
+    _ item: PendingSave, _ gone: Set<RecordID>
+  ) throws -> Bool {
+    guard let parent = item.merged?.parent, parent != item.row?.record?.parent,
+      let own = try share(rootedAt: item.save.id, gone),
+      let outer = try shareAfter(parent, gone)
+    else { return false }
+    return outer != own
   }
 
   /// The share of `id` after the batch: that of the nearest ancestor that is a root.

@@ -73,6 +73,8 @@ struct RecordBatch {
   var bringsTypes = true
   /// The share of each record after the batch.
   var plan = SharePlan()
+  /// The size of the database before the batch, in bytes.
+  let spent: Int
 
   /// Reads the stored rows and validates each item by itself; `spent` is the current byte count of
   /// the database.
@@ -86,6 +88,7 @@ struct RecordBatch {
     self.isAtomic = isAtomic
     self.access = access
     self.positions = positions
+    self.spent = spent
     self.saves = try saves.map {
       let row = try access.context.storage.record($0.id, in: access.home)
       let item = PendingSave($0, row: row, stored: try access.record($0.id, at: row))
@@ -99,7 +102,7 @@ struct RecordBatch {
     self.deletes = try deletes.map {
       PendingDelete(id: $0, stored: try access.record($0), changeTag: deleteTags[$0])
     }
-    try judgeEachSave(spent: spent)
+    try judgeEachSave()
     try judgeEachDelete()
   }
 

@@ -4,40 +4,57 @@ import Records
 /// Finding users.
 ///
 /// An email address matches the account that it was set for; otherwise the account whose name it
-/// is, or whose name precedes `@example.com`.
+/// is, or whose name precedes `@example.com`. Capital letters make no difference, unless two names
+/// differ by them alone.
 extension RequestContext {
-  /// Accounts by their addresses.
-  struct AddressBook {
-    fileprivate var byPhone: [String: AccountRow] = [:]
-    fileprivate var byEmail: [String: AccountRow] = [:]
+  /// The addresses of all accounts, which are read once for a request.
+  final class AddressBook {
+    private var accounts: Accounts?
 
-    fileprivate init(_ accounts: [AccountRow]) {
-      for account in accounts.reversed() {
-        if let phone = account.person.phone { byPhone[phone] = account }
-        if let email = account.person.email { byEmail[email.lowercased()] = account }
-      }
+    fileprivate func accounts(in storage: any CloudStorage) throws -> Accounts {
+      if let accounts { return accounts }
+      let read = Accounts(try storage.accounts())
+      accounts = read
+      return read
     }
   }
 
-  /// The addresses of all accounts.
-  func addressBook() throws -> AddressBook { AddressBook(try storage.accounts()) }
+  /// Accounts by their addresses and names; names by their bytes, as storages compare them.
+  fileprivate struct Accounts {
+    var byPhone: [String: AccountRow] = [:]
+    var byEmail: [String: AccountRow] = [:]
+    var byName: [[UInt8]: AccountRow] = [:]
+    var byLowercasedName: [[UInt8]: AccountRow] = [:]
+
+    init(_ accounts: [AccountRow]) {
+      for account in accounts.reversed() {
+        if let phone = account.person.phone { byPhone[phone] = account }
+        if let email = account.person.email { byEmail[email.lowercased()] = account }
+        byName[Array(account.name.utf8)] = account
+        byLowercasedName[Array(account.name.lowercased().utf8)] = account
+      }
+    }
+
+    subscript(name name: some StringProtocol) -> AccountRow? {
+      byName[Array(name.utf8)] ?? byLowercasedName[Array(name.lowercased().utf8)]
+    }
+  }
 
   /// The account that `lookup` finds.
-  ///
-  /// - Parameter book: the addresses of all accounts; `nil` reads them if needed.
-  func account(for lookup: UserLookup, in book: AddressBook? = nil) throws -> AccountRow? {
+  func account(for lookup: UserLookup) throws -> AccountRow? {
     switch lookup {
     case .user(let user):
       return user.rawValue == ZoneID.currentOwner ? account : try storage.account(user)
     case .phone(let number):
-      return try (book ?? addressBook()).byPhone[number]
+      return try book.accounts(in: storage).byPhone[number]
     case .email(let address):
-      let address = address.lowercased()
-      if let found = try (book ?? addressBook()).byEmail[address] { return found }
-      if let found = try storage.account(named: address) { return found }
+      let accounts = try book.accounts(in: storage)
+      if let found = accounts.byEmail[address.lowercased()] ?? accounts[name: address] {
+        return found
+      }
       let suffix = "@example.com"
-      guard address.hasSuffix(suffix) else { return nil }
-      return try storage.account(named: String(address.dropLast(suffix.count)))
+      guard address.lowercased().hasSuffix(suffix) else { return nil }
+      return accounts[name: address.dropLast(suffix.count)]
     }
   }
 

@@ -12,6 +12,7 @@ struct RequestContext {
   /// The requesting device; `nil` for the administrator.
   var device: String?
   var now: Timestamp
+  let book = AddressBook()
 
   var names: NameRules { NameRules(limits: limits) }
 

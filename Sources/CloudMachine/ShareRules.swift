@@ -16,6 +16,11 @@ struct ShareRules {
     if let stored, stored.root != asked.root {
       throw Refusal(.invalidArguments, "a share can't change its root; create another share")
     }
+    // Before any of them is looked up: the owner's entry, and those that leave or become one.
+    let left = 1 + (stored?.participants.count ?? 0)
+    guard asked.participants.count <= context.limits.shareParticipants + left else {
+      throw tooMany
+    }
     var settled = ShareDetails(
       root: asked.root,
       publicPermission: asked.publicPermission.allowsReading
@@ -37,12 +42,14 @@ struct ShareRules {
       guard let entry = try participant(one, in: settled, over: stored) else { continue }
       settled.participants.append(entry)
     }
-    guard settled.participants.count - 1 <= context.limits.shareParticipants else {
-      throw Refusal(
-        .tooManyParticipants,
-        "a share takes at most \(context.limits.shareParticipants) participants")
-    }
+    guard settled.participants.count - 1 <= context.limits.shareParticipants else { throw tooMany }
     return settled
+  }
+
+  private var tooMany: Refusal {
+    Refusal(
+      .tooManyParticipants,
+      "a share takes at most \(context.limits.shareParticipants) participants")
   }
 
   /// The resulting entry of a participant; `nil` for none.
@@ -54,6 +61,7 @@ struct ShareRules {
     }
     let identity = try resolved(asked.identity)
     if identity.user == owner.user { return nil }
+    let givenID = asked.id
     var asked = asked
     if asked.id.isEmpty {
       let known = stored?.participants.first { $0.identity.isSame(identity) }
@@ -77,7 +85,9 @@ struct ShareRules {
     let old = stored?.participants.first {
       $0.id == asked.id || $0.identity.isSame(identity)
     }
-    guard var one = old else {
+    let isClosed = wasOpen && !isOpen
+    // A person who is added again to a closed share is invited; an entry that is left is not.
+    guard var one = old, !isClosed || one.id == givenID else {
       if isOpen {
         throw Refusal(
           .invalidArguments, "participants cannot be invited while everyone with the URL may join")
@@ -88,7 +98,7 @@ struct ShareRules {
         acceptance: .pending)
     }
     // Closing a share removes every participant; opening it removes those who have not accepted.
-    if wasOpen && !isOpen || !wasOpen && isOpen && one.acceptance != .accepted {
+    if isClosed || !wasOpen && isOpen && one.acceptance != .accepted {
       return nil
     }
     if one.role == .publicUser {
@@ -106,6 +116,11 @@ struct ShareRules {
     guard let lookup else {
       throw Refusal(
         .invalidArguments, "a participant needs an e-mail address, phone number or user name")
+    }
+    guard lookup.text.utf8.count <= context.limits.nameLength else {
+      throw Refusal(
+        .invalidArguments,
+        "the address of a participant is longer than \(context.limits.nameLength) bytes")
     }
     if let user = identity.user, let account = try context.storage.account(user) {
       return context.identity(of: account, lookup: identity.lookup)
@@ -138,6 +153,16 @@ struct ShareRules {
     throw Refusal(
       .participantMayNeedVerification,
       "the share is for people invited by address or number; verify which of them this is")
+  }
+}
+
+extension UserLookup {
+  /// The address, number or name.
+  fileprivate var text: String {
+    switch self {
+    case .email(let text), .phone(let text): text
+    case .user(let user): user.rawValue
+    }
   }
 }
 

@@ -232,7 +232,8 @@ public enum FieldValue: Sendable, Codable, Hashable {
     }
   }
 
-  /// What the value counts toward a record's size limit, in bytes; assets count nothing.
+  /// What the value counts toward a record's size limit, in bytes; assets count nothing, but each
+  /// element of a list counts at least 8.
   public var byteCount: Int {
     switch self {
     case .string(let value): value.utf8.count
@@ -241,7 +242,7 @@ public enum FieldValue: Sendable, Codable, Hashable {
     case .reference(let value): value.target.name.utf8.count + value.target.zone.name.utf8.count
     case .asset: 0
     case .location: 64
-    case .list(let values): values.reduce(0) { $0 + $1.byteCount }
+    case .list(let values): values.reduce(0) { $0 + max(8, $1.byteCount) }
     }
   }
 }

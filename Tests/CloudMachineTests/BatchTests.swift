@@ -244,6 +244,13 @@ struct BatchTests {
         isAtomic: false) == "+c ok, +d limitExceeded, +a ok")
     #expect(try world.modify(delete: [id("c")]) == "-c ok")
     #expect(try world.modify([fresh("d", owners: ["t"])]) == "+d ok")
+    // What the request deletes, or saves without the reference, does not count.
+    #expect(try world.modify([fresh("e", owners: ["t"])]) == "+e limitExceeded")
+    #expect(try world.modify([fresh("e", owners: ["t"])], delete: [id("d")]) == "+e ok, -d ok")
+    var free = try world.edit("a")
+    free.clearsOtherFields = true
+    #expect(try world.modify([fresh("f", owners: ["t"]), free]) == "+f ok, +a ok")
+    #expect(try world.modify([fresh("g", owners: ["t"])]) == "+g limitExceeded")
   }
 
   /// Proves CE-67, CS-130, CS-131.

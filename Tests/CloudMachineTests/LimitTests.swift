@@ -133,6 +133,47 @@ struct LimitTests {
         == "! invalidArguments")
   }
 
+  @Test("Each element of a list counts, so that lists of empty values have a limit")
+  func emptyElementsOfListsCount() throws {
+    let world = try World()
+    func save(_ count: Int) throws -> String {
+      let elements = Array(repeating: FieldValue.string(""), count: count)
+      return try world.modify([fresh("a", ["l": .list(elements)])], policy: .allKeys)
+    }
+    #expect(try save((1 << 17) + 1) == "+a limitExceeded")
+    #expect(try save((1 << 17) - 1) == "+a ok")
+    #expect(try world.storage.database(world.database)?.byteCount == (1 << 20) - 8 + 6)
+  }
+
+  @Test("A save that fails otherwise counts nothing toward the quota, in either direction")
+  func failedSaveCountsNothingTowardTheQuota() throws {
+    let world = try World()
+    func note(_ name: String, _ count: Int, owners: [String] = []) -> RecordSave {
+      fresh(name, ["k": .bytes(Array(repeating: 1, count: count))], owners: owners)
+    }
+    _ = try world.modify([note("a", 994)])
+    try world.machine.setQuota(2000, of: world.alice, in: world.storage)
+    #expect(
+      try world.modify([note("b", 594, owners: ["missing"]), note("c", 594)], isAtomic: false)
+        == "+b referenceViolation, +c ok")
+    #expect(try world.modify([note("d", 394)]) == "+d ok")
+    #expect(try world.storage.database(world.database)?.byteCount == 2000)
+    let smaller = note("a", 94, owners: ["missing"])
+    #expect(
+      try world.modify([smaller, note("e", 494)], policy: .changedKeys, isAtomic: false)
+        == "+a referenceViolation, +e quotaExceeded")
+    // The deletions of an atomic request make room for its saves.
+    #expect(
+      try world.modify([note("e", 494)], delete: [id("c")], isAtomic: false)
+        == "+e quotaExceeded, -c ok")
+    #expect(try world.modify([note("e", 594)]) == "+e ok")
+    #expect(try world.modify([note("f", 394)], delete: [id("d")]) == "+f ok, -d ok")
+    #expect(
+      try world.modify([note("g", 395)], delete: [id("f")])
+        == "+g quotaExceeded, -f batchRequestFailed")
+    #expect(try world.storage.database(world.database)?.byteCount == 2000)
+  }
+
   /// Proves CS-133, CS-137, FB-5.
   @Test("Quota is checked per item, for growth only, and not used by a failed atomic zone")
   func quotaCountsOnlyGrowthPerItem() throws {

@@ -62,6 +62,22 @@ struct QuerySubscriptionTests {
     _ = try world.say(.modifySubscriptions(ModifySubscriptions(delete: [SubscriptionID("a")])))
     #expect(try !save("d").contains("limitExceeded"))
     #expect(try save("a").contains("limitExceeded"))
+    // What the same request deletes does not count.
+    let exchange = ModifySubscriptions(
+      save: [Self.subscription("a")], delete: [SubscriptionID("b")])
+    #expect(try !world.say(.modifySubscriptions(exchange)).contains("limitExceeded"))
+  }
+
+  /// Proves CS-251.
+  @Test("A subscription has a bounded size, since every public save reads those of all users")
+  func subscriptionHasABoundedSize() throws {
+    let world = try World()
+    func save(_ count: Int) throws -> String {
+      let text = filter("text", .equals, .string(String(repeating: "x", count: count)))
+      return try Self.subscribe(world, [Self.subscription("a", [text])], in: .public)
+    }
+    #expect(try save(CloudLimits().subscriptionBytes - 200).hasSuffix("a ok"))
+    #expect(try save(CloudLimits().subscriptionBytes).contains("limitExceeded"))
   }
 
   /// Proves CS-82.

@@ -93,6 +93,21 @@ struct SaveRuleTests {
     #expect(try world.page().words == "a", "it is back, once")
   }
 
+  @Test("A save without a type creates no record, whatever its policy")
+  func saveWithoutATypeCreatesNoRecord() throws {
+    let world = try World()
+    for policy in [SavePolicy.ifServerRecordUnchanged, .changedKeys, .allKeys] {
+      let save = fresh("gone", ["a": .int64(1)], type: "", tag: "old")
+      #expect(try world.modify([save], policy: policy) == "+gone unknownItem", "\(policy)")
+      let untagged = fresh("gone", ["a": .int64(1)], type: "")
+      #expect(try world.modify([untagged], policy: policy) == "+gone invalidArguments")
+    }
+    #expect(try world.names() == [] && world.storage.recordTypes() == [])
+    #expect(try world.modify([fresh("new", ["a": .int64(1)])]) == "+new ok")
+    let edit = fresh("new", ["a": .int64(2)], type: "", tag: "old")
+    #expect(try world.modify([edit], policy: .changedKeys) == "+new ok")
+  }
+
   /// Proves CE-30.
   @Test("deletions check no version: the last one wins, also over a change nobody here has seen")
   func deletesCheckNothing() throws {

@@ -92,6 +92,15 @@ struct SchemaTests {
     #expect(try world.modify([SchemaTests.save("b", .string(""))]) == "+b ok")
   }
 
+  @Test("A save that is too large fixes no kind for the saves after it")
+  func tooLargeSaveFixesNoKind() throws {
+    let world = try World()
+    let large = fresh(
+      "a", ["x": .int64(1), "y": .bytes(Array(repeating: 0, count: 1 << 20))], type: "New")
+    let next = fresh("b", ["x": .string("s")], type: "New")
+    #expect(try world.modify([large, next], isAtomic: false) == "+a limitExceeded, +b ok")
+  }
+
   /// Proves SC-80.
   @Test("An edit by an older client keeps the fields that only newer clients know")
   func olderClientEditKeepsUnknownFields() throws {

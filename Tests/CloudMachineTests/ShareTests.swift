@@ -88,6 +88,24 @@ struct ShareTests {
       after: { [fresh("r"), $0.share(of: "k"), fresh("k", parent: "r")] }
     ) { [$0.share("T", of: "r"), try $0.edit("r")] },
     Rule(
+      "a record above a shared one, moved into another share",
+      "+p alreadyShared",
+      after: {
+        [
+          $0.share(of: "r"), fresh("r"), fresh("p"), fresh("q", parent: "p"),
+          $0.share("T", of: "k"), fresh("k", parent: "q"),
+        ]
+      }
+    ) { [try $0.edit("p", parent: "r")] },
+    Rule(
+      "a root, moved into another share", "+k alreadyShared, +p alreadyShared",
+      after: { [$0.share(of: "r"), fresh("r"), $0.share("T", of: "k"), fresh("k"), fresh("p")] }
+    ) { [try $0.edit("k", parent: "p"), try $0.edit("p", parent: "r")] },
+    Rule(
+      "a root, changed where it is", "+k ok",
+      after: { [fresh("p"), $0.share("T", of: "k"), fresh("k", parent: "p")] }
+    ) { [try $0.edit("k", parent: "p")] },
+    Rule(
       "a share keeps its root", "+S invalidArguments",
       after: { [$0.share(of: "r"), fresh("r"), fresh("q")] }
     ) { world in [try world.reshare { $0.root = id("q") }] },
@@ -158,6 +176,9 @@ struct ShareTests {
     },
     Rule("100 people", "+S ok, +r ok") { world in
       [world.share(of: "r", (1...100).map { world.guest("g\($0)") }), fresh("r")]
+    },
+    Rule("a very long address", "+S invalidArguments, +r batchRequestFailed") { world in
+      [world.share(of: "r", [world.guest(String(repeating: "g", count: 250))]), fresh("r")]
     },
     Rule("101 people", "+S tooManyParticipants, +r batchRequestFailed") { world in
       [world.share(of: "r", (1...101).map { world.guest("g\($0)") }), fresh("r")]
@@ -254,6 +275,81 @@ struct ShareTests {
     #expect(try world.accept(url: "https://share.cloudsync.example/0", as: carol) == "unknownItem")
     #expect(try world.accept(as: world.phone) == "ok", "her own")
     #expect(try world.accept(as: world.guest) == "! notAuthenticated")
+  }
+
+  /// Proves CS-157.
+  @Test("Who is added again in the save that closes a share is invited; who is only left is not")
+  func personWhoIsAddedAgainIsInvited() throws {
+    let world = try World()
+    _ = try world.modify([world.share(of: "r", open: .readOnly), fresh("r")])
+    #expect(try world.accept(as: world.stranger) == "ok")
+    let bob = try #require(try world.details()?.participants.last)
+    #expect(bob.role == .publicUser)
+    for id in ["new", ""] {
+      _ = try world.modify([
+        try world.reshare {
+          $0.publicPermission = .none
+          $0.participants.removeLast()
+          var again = world.guest("bob")
+          again.id = id
+          $0.participants.append(again)
+        }
+      ])
+      let last = try #require(try world.details()?.participants.last)
+      #expect(last.identity.user == world.bob && !last.id.isEmpty)
+      #expect(last.acceptance == .pending && last.role == .privateUser)
+      #expect(try world.seen(as: world.stranger) == "! zoneNotFound")
+      #expect(try world.accept(as: world.stranger) == "ok")
+      _ = try world.modify([try world.reshare { $0.publicPermission = .readOnly }])
+      #expect(try world.seen(as: world.stranger) == "S r")
+    }
+    _ = try world.modify([try world.reshare { $0.publicPermission = .none }])
+    #expect(try world.details()?.participants.count == 1)
+  }
+
+  @Test("However many invitations are open, a request reads the accounts once")
+  func openInvitationsReadTheAccountsOnce() throws {
+    let world = try World()
+    let guests = (1...50).map { world.guest("g\($0)") }
+    _ = try world.modify([world.share(of: "r", guests), fresh("r")])
+    let url = try world.url()
+    let storage = WatchedStorage(world.storage)
+    var requests = 0
+    func ask(_ request: CloudRequest, as caller: Caller) throws {
+      storage.reset()
+      requests += 1
+      let call = CloudCall(
+        container: World.container, database: .private, requestID: "r\(requests)",
+        request: request)
+      _ = try world.machine.answer(call, from: caller, now: world.now, in: storage)
+    }
+    try ask(
+      .resolveShares(ResolveShares(urls: Array(repeating: url, count: 10))), as: world.stranger)
+    #expect(storage.accountReads == 1)
+    try ask(.modifyRecords(ModifyRecords(save: [try world.reshare()])), as: world.phone)
+    #expect(storage.accountReads == 1)
+    let everyone = (1...1_000).map { world.guest("h\($0)") }
+    try ask(
+      .modifyRecords(ModifyRecords(save: [try world.reshare { $0.participants += everyone }])),
+      as: world.phone)
+    #expect(storage.accountReads == 0, "too many are refused before they are looked up")
+  }
+
+  @Test("An account is found by its address, however it is written")
+  func accountsAreFoundByTheirAddresses() throws {
+    let world = try World()
+    for name in ["Carol", "dave", "Dave"] {
+      _ = try world.machine.createAccount(name, in: world.storage)
+    }
+    func find(_ address: String) throws -> String? {
+      let reply = try world.ask(.findUsers([.email(address)])).reply()
+      guard case .usersFound(let found) = reply, let user = found.first?.value?.user
+      else { return nil }
+      return try world.storage.account(user)?.name
+    }
+    #expect(try find("Carol@example.com") == "Carol" && find("carol@EXAMPLE.com") == "Carol")
+    #expect(try find("carol") == "Carol" && find("carol@example.org") == nil)
+    #expect(try find("dave@example.com") == "dave" && find("Dave@example.com") == "Dave")
   }
 
   @Test("A full share accepts no other person, and a participant who accepts again stays")

@@ -76,6 +76,7 @@ extension ArchiveObject {
   fileprivate mutating func recordType() throws -> RecordTypeRow {
     let id = RecordTypeID(
       container: try text("container"), environment: try environment(), name: try text("name"))
+    guard !id.name.isEmpty else { throw ArchiveError("a record type has no name") }
     let fields = try object("fields") { fields in
       try fields.rest().map { member in
         try ArchiveObject.read(member.value, "a field") { field in

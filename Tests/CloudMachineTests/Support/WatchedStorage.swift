@@ -11,6 +11,8 @@ final class WatchedStorage: CloudStorage {
   private(set) var calls = 0
   /// How many rows were handed out.
   private(set) var rows = 0
+  /// How often all accounts were read.
+  private(set) var accountReads = 0
   /// How many reads came after a commit in the same transaction.
   private(set) var lateReads = 0
   /// The call that fails, counted from 1; 0 for none.
@@ -25,6 +27,7 @@ final class WatchedStorage: CloudStorage {
 
   func reset(failingCall: Int = 0) {
     calls = 0
+    accountReads = 0
     rows = 0
     lateReads = 0
     self.failingCall = failingCall
@@ -75,7 +78,10 @@ final class WatchedStorage: CloudStorage {
     expect("account \(user)") { $0.users.contains(user) }
     return try read(base.account(user))
   }
-  func accounts() throws -> [AccountRow] { try read(base.accounts()) }
+  func accounts() throws -> [AccountRow] {
+    accountReads += 1
+    return try read(base.accounts())
+  }
   func databaseNames() throws -> [DatabaseID] { try read(base.databaseNames()) }
   func zoneNames(in database: DatabaseID) throws -> [ZoneID] {
     try read(base.zoneNames(in: database))

@@ -48,6 +48,12 @@ extension ReferenceBatch {
         new.participants.append(one)
         continue
       }
+      if wasOpen, !isOpen, known.id != one.id {
+        one.role = .privateUser
+        one.acceptance = .pending
+        new.participants.append(one)
+        continue
+      }
       let isOut = wasOpen && !isOpen || !wasOpen && isOpen && known.acceptance != .accepted
       if isOut { continue }
       one.id = known.id
@@ -97,12 +103,45 @@ extension ReferenceBatch {
         if overlaps { faults[save.id] = refusal(.alreadyShared) }
       }
     }
+    for save in overlappingMoves(saves, in: after, new: new.map(\.id.name)) {
+      faults[save] = faults[save] ?? refusal(.alreadyShared)
+    }
     guard place.isVisit, !place.isWhole else { return faults }
     for save in saves where zone[save.id.name]?.record.sharing == nil {
       if let share = after.share(of: save.id.name), place.mayWrite(in: share) { continue }
       faults[save.id] = refusal(.permissionFailure)
     }
     return faults
+  }
+}
+
+extension ReferenceBatch {
+  /// The saves that bring the root of a share below a record of another share: the root's own save
+  /// if it changes its parent, and the nearest save above it if that changes its share.
+  private func overlappingMoves(
+    _ saves: [RecordSave], in after: ReferenceZone, new: [String]
+  ) -> [RecordID] {
+    func save(of name: String) -> RecordID? { saves.first { $0.id.name == name }?.id }
+    var found: [RecordID] = []
+    for share in after.hierarchies {
+      guard let root = after.records[share]?.record.sharing?.root?.name,
+        let parent = after.records[root]?.record.parent?.name,
+        let outer = after.share(of: parent), outer != share
+      else { continue }
+      if let id = save(of: root), zone[root]?.record.parent?.name != parent { found.append(id) }
+      // A new share answers for what it takes in.
+      if new.contains(outer) { continue }
+      var here: String? = parent
+      var climbed: Set<String> = []
+      while let name = here, climbed.insert(name).inserted {
+        if let id = save(of: name) {
+          if place.zone.share(of: name) != after.share(of: name) { found.append(id) }
+          break
+        }
+        here = after.records[name]?.record.parent?.name
+      }
+    }
+    return found
   }
 }
 

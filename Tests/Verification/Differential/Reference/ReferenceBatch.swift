@@ -33,6 +33,7 @@ struct ReferenceBatch {
   /// All or nothing: the culprits keep their own errors, the others fail with them.
   mutating func decideAtomically() {
     judgeEach()
+    _ = judgeQuota(freeing: deletes.filter { errors[$0] == nil && !isLeft($0) })
     let broken = faults(
       saves: saves.filter { outcomes[$0.id] != nil }, deletes: deletes,
       promised: saves.map(\.id.name))
@@ -50,7 +51,10 @@ struct ReferenceBatch {
       let saves = saves.filter { errors[$0.id] == nil }
       let deletes = deletes.filter { errors[$0] == nil }
       let broken = faults(saves: saves, deletes: deletes, promised: [])
-      guard !broken.isEmpty else { return }
+      if broken.isEmpty {
+        if judgeQuota(freeing: []) { continue }
+        return
+      }
       errors.merge(broken) { first, _ in first }
     }
   }
@@ -78,18 +82,11 @@ struct ReferenceBatch {
 
   /// The rules that look at one save or deletion only.
   ///
-  /// Rules: CS-110 to CS-124 and CS-171 to CS-173.
+  /// Rules: CS-110 to CS-124.
   private mutating func judgeEach() {
-    var room = room
     for save in saves {
       do throws(CloudError) {
-        let record = try outcome(of: save)
-        outcomes[save.id] = record
-        let growth = record.bytes - (place.record(save.id.name)?.bytes ?? 0)
-        guard let left = room else { continue }
-        let isTooMuch = place.plant == .tightQuota ? growth >= left : growth > left
-        if growth > 0, isTooMuch { throw refusal(.quotaExceeded) }
-        room = left - growth
+        outcomes[save.id] = try outcome(of: save)
       } catch {
         errors[save.id] = error
       }
@@ -103,6 +100,29 @@ struct ReferenceBatch {
         errors[id] = refusalOfChange(stored, isDeletion: true)
       }
     }
+  }
+
+  /// What does not fail otherwise may be too much, in the order of the request.
+  ///
+  /// `deletes` make room.
+  ///
+  /// Rules: CS-171 to CS-173.
+  private mutating func judgeQuota(freeing deletes: [RecordID]) -> Bool {
+    guard var left = room else { return false }
+    for id in deletes { left += place.record(id.name)?.bytes ?? 0 }
+    var isExceeded = false
+    for save in saves where errors[save.id] == nil {
+      guard let record = outcomes[save.id] else { continue }
+      let growth = record.bytes - (place.record(save.id.name)?.bytes ?? 0)
+      let isTooMuch = place.plant == .tightQuota ? growth >= left : growth > left
+      if growth > 0, isTooMuch {
+        errors[save.id] = refusal(.quotaExceeded)
+        isExceeded = true
+      } else {
+        left -= growth
+      }
+    }
+    return isExceeded
   }
 
   /// The zone as it would be after `saves`.
