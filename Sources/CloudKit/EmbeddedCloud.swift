@@ -19,8 +19,9 @@ import Synchronization
 ///   another device of a server that is reached by HTTP; with a file, the processes without a name
 ///   are one device, so name each process that shares a file.
 /// - `CLOUDSYNC_API_TOKEN` is the app's token for an HTTP server, and `CLOUDSYNC_WEB_AUTH_TOKEN`
-///   the token of the account; with `CLOUDSYNC_CONTROL_TOKEN` instead, a loopback server signs in
-///   any account.
+///   the token of the account; with `CLOUDSYNC_CONTROL_TOKEN` and `CLOUDSYNC_ACCOUNT` instead, a
+///   loopback server signs in any account. With all of them the account is that of
+///   `CLOUDSYNC_ACCOUNT`.
 public final class EmbeddedCloud: CloudProvider {
   /// The server in memory, for inspection and fault injection in tests.
   ///
@@ -84,13 +85,15 @@ public final class EmbeddedCloud: CloudProvider {
     guard !account.isEmpty else {
       return WebServicesTransport(url: url, apiToken: apiToken, device: device)
     }
-    if let token = variables["CLOUDSYNC_CONTROL_TOKEN"], !token.isEmpty {
+    let webAuthToken = variables["CLOUDSYNC_WEB_AUTH_TOKEN"].flatMap { $0.isEmpty ? nil : $0 }
+    // A web token has an account, and without a name none is asked for beside it.
+    let isNamed = variables["CLOUDSYNC_ACCOUNT"] != nil || webAuthToken == nil
+    if isNamed, let token = variables["CLOUDSYNC_CONTROL_TOKEN"], !token.isEmpty {
       return WebServicesTransport(
         url: url, apiToken: apiToken, account: account, controlToken: token, device: device)
     }
     return WebServicesTransport(
-      url: url, apiToken: apiToken, webAuthToken: variables["CLOUDSYNC_WEB_AUTH_TOKEN"],
-      device: device)
+      url: url, apiToken: apiToken, webAuthToken: webAuthToken, device: device)
   }
 }
 

@@ -79,8 +79,29 @@ extension RequestContext {
     let type = try storage.recordType(
       RecordTypeID(
         container: database.container, environment: database.environment, name: query.recordType))
+    try refuseUnknown(query, type)
     do { return try PreparedQuery(query, type: type, user: account?.user) } catch {
       throw Refusal(error)
     }
+  }
+
+  /// Refuses a query for a type or field that a deployed schema does not have.
+  ///
+  /// Before that the first save adds it, and the query finds nothing.
+  private func refuseUnknown(_ query: Query, _ type: RecordTypeRow?) throws {
+    guard limits.fixesFieldKinds, query.recordType != "cloudkit.share" else { return }
+    let keys = query.filters.map(\.key) + query.sorts.map(\.key)
+    let unknown = keys.first { key in
+      !key.isEmpty && SystemField(rawValue: key) == nil && type?[key] == nil
+    }
+    guard type == nil || unknown != nil,
+      try storage.schema(of: database.container, in: database.environment)?.isClosed == true
+    else { return }
+    guard type != nil else {
+      throw Refusal(.unknownItem, "Did not find record type: \(query.recordType)")
+    }
+    throw Refusal(
+      .invalidArguments,
+      "Did not find field '\(unknown ?? "")' in the record type \(query.recordType)")
   }
 }

@@ -70,7 +70,8 @@ extension RequestContext {
 extension Refusal {
   /// The error of a missing zone.
   static let missingZone = Refusal(
-    .zoneNotFound, "there is no such zone here; save the zone before its records")
+    .zoneNotFound,
+    "there is no such zone here; it has to be saved before its records can be saved or fetched")
 
   /// The error of a zone of the requester's own in the shared database.
   ///

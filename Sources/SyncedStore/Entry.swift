@@ -114,6 +114,9 @@ struct StoreSettings: Codable, Hashable, Sendable {
     var isAccessLost: Bool?
 
     var id: CKRecordZone.ID { CKRecordZone.ID(zoneName: name, ownerName: owner) }
+
+    /// The zone in a message.
+    var words: String { owner == CKCurrentUserDefaultName ? name : "\(name) of \(owner)" }
   }
 
   /// The user record's name of the account that the items belong to; `nil` before any sign-in.

@@ -102,8 +102,8 @@ struct ItemTable: Sendable {
     }
     throw SyncedStoreError(
       .otherZone,
-      "The items of this store are those of the zone \(known.name) of \(known.owner). Open a store "
-        + "in another folder for the zone \(zone.name) of \(zone.owner).")
+      "The items of this store are those of the zone \(known.words). "
+        + "Open a store in another folder for the zone \(zone.words).")
   }
 
   /// Forgets the system fields of unsent changes if their account is unknown: as those of another

@@ -136,6 +136,16 @@ struct SchemaTests {
     try world.machine.deploySchema(of: World.container, in: world.storage)
     #expect(try production(fresh("b", ["w": .int64(1)], type: "Item")) == "+b ok")
     #expect(try production(fresh("c", type: "Other")) == "+c ok")
+    func find(_ key: String, type: String, _ environment: CloudEnvironment) throws -> String {
+      let query = Query(recordType: type, filters: [filter(key, .equals, .int64(1))])
+      return try world.ask(
+        .queryRecords(QueryRecords(query: query, zone: World.zone)), environment: environment
+      ).result.words
+    }
+    #expect(try find("w", type: "Nope", .production) == "! unknownItem")
+    #expect(try find("nope", type: "Item", .production) == "! invalidArguments")
+    #expect(try !find("w", type: "Item", .production).contains("!"))
+    #expect(try !find("nope", type: "Nope", .development).contains("!"), "it may come")
     _ = try world.modify([SchemaTests.save("e", .string("x"), type: "Early")])
     #expect(throws: CloudError.self) {
       try world.machine.deploySchema(of: World.container, in: world.storage)

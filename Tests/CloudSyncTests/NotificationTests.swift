@@ -50,6 +50,26 @@ struct NotificationTests {
     #expect((zone as? CKRecordZoneNotification)?.recordZoneID == zoneID)
   }
 
+  @Test("The payload of a transport's push is read as those of the system are")
+  func payloadOfPushIsRead() throws {
+    let record = RecordID(name: "r", zone: ZoneID(name: "Z"))
+    let query = QueryPush(record: record, reason: .deleted, fields: ["text": .string("x")])
+    func found(_ zone: ZoneID?, _ query: QueryPush? = nil) -> CKNotification? {
+      let push = CloudPush(
+        container: "iCloud.app", database: .private, subscription: SubscriptionID("s"), zone: zone,
+        query: query)
+      return CKNotification(fromRemoteNotificationDictionary: push.userInfo)
+    }
+    let database = try #require(found(nil) as? CKDatabaseNotification)
+    #expect(database.subscriptionID == "s" && database.containerIdentifier == "iCloud.app")
+    #expect(database.databaseScope == .private && database.notificationID != nil)
+    let zone = try #require(found(record.zone) as? CKRecordZoneNotification)
+    #expect(zone.recordZoneID == CKRecordZone.ID(zoneName: "Z"))
+    let note = try #require(found(record.zone, query) as? CKQueryNotification)
+    #expect(note.recordID?.recordName == "r" && note.queryNotificationReason == .recordDeleted)
+    #expect(note.recordFields?["text"] as? String == "x")
+  }
+
   /// Proves CS-100.
   @Test("A push that is not from CloudKit gives nil, and invalid parts are left out")
   func foreignPushGivesNil() {

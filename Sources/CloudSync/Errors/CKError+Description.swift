@@ -12,7 +12,9 @@ extension CKError: CustomStringConvertible {
     let codes = (partialErrorsByItemID ?? [:]).values.compactMap { ($0 as? CKError)?.code }
     let counts = Dictionary(codes.map { ("\($0)", 1) }, uniquingKeysWith: +)
     if counts.isEmpty { return "" }
-    return " Codes: " + counts.map { "\($0.key) (\($0.value))" }.sorted().joined(separator: ", ")
+    let isSentence = localizedDescription.last.map { ".!?".contains($0) } ?? true
+    let list = counts.map { "\($0.key) (\($0.value))" }.sorted().joined(separator: ", ")
+    return (isSentence ? " Codes: " : ". Codes: ") + list
   }
 
   /// The description for people: what happened, to which item, and what to do.

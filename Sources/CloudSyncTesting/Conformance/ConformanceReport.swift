@@ -54,7 +54,8 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
     let tried =
       "\(CanonicalText.count(passed.count, "case")) passed, "
       + (crashCount == 0
-        ? "the app was not crashed" : CanonicalText.count(crashCount, "crash", "crashes"))
+        ? "the app was not crashed"
+        : "after \(CanonicalText.count(crashCount, "simulated crash", "simulated crashes"))")
     let count = CanonicalText.count(findings.count, "defect")
     let head = findings.isEmpty ? "\(name) conforms: \(tried)" : "\(name) has \(count): \(tried)"
     let lines = findings.flatMap { finding in

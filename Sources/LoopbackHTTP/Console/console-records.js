@@ -172,12 +172,21 @@ function sortOf(sort) {
     ascending: !sort.startsWith('-')};
 }
 
-// The types that the fields of a record type have, as far as they were seen.
+// For each container and environment, its record types with the types of their fields, as far as
+// they were seen.
 const seenTypes = new Map();
 
+function typesHere() {
+  const {container, environment} = state.place || {};
+  const name = container + '\n' + environment;
+  if (!seenTypes.has(name)) seenTypes.set(name, new Map());
+  return seenTypes.get(name);
+}
+
 function fieldTypesOf(type) {
-  if (!seenTypes.has(type)) seenTypes.set(type, new Map());
-  return seenTypes.get(type);
+  const types = typesHere();
+  if (!types.has(type)) types.set(type, new Map());
+  return types.get(type);
 }
 
 function noteTypes(records) {

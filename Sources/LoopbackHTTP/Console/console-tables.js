@@ -118,7 +118,7 @@ function buildRow({place, columns}, {record, newest}, fresh) {
 // The query, the jump to a record and the button for a new one; what is being typed stays.
 function showFinder(place) {
   options(at('queryType'), [...new Set([...(place && place.type ? [place.type] : []),
-    ...seenTypes.keys()])], 'any type');
+    ...typesHere().keys()])], 'any type');
   const mark = place ? address(place) : '';
   if (at('finder').mark === mark) return;
   at('finder').mark = mark;
@@ -128,11 +128,12 @@ function showFinder(place) {
 
 // The record types that a predicate without a type can mean: the only one, or those with its fields.
 function typesFor(where) {
-  const types = [...seenTypes.keys()];
-  let filters = [];
-  try { filters = new PredicateReader(where, new Map()).filters(); } catch { return types; }
-  const names = filters.map(filter => filter.fieldName).filter(Boolean);
-  const fitting = types.filter(type => names.every(name => fieldTypesOf(type).has(name)));
+  const types = [...new Set([...typesHere().keys(),
+    ...state.schema.recordTypes.map(one => one.recordType)])];
+  const names = new PredicateReader(where, new Map()).filters()
+    .map(filter => filter.fieldName).filter(Boolean);
+  const fitting = types.filter(type =>
+    names.every(name => fieldTypesOf(type).has(name) || isInSchema(type, name)));
   return fitting.length ? fitting : types;
 }
 
@@ -141,7 +142,14 @@ function prepareFinder() {
     event.preventDefault();
     clearErrors();
     const where = at('where').value.trim();
-    const fitting = at('queryType').value ? [at('queryType').value] : where ? typesFor(where) : [];
+    let fitting = at('queryType').value ? [at('queryType').value] : [];
+    if (where && !fitting.length) {
+      try { fitting = typesFor(where); } catch (error) {
+        at('actionWrong').textContent = error.message;
+        at('where').focus();
+        return;
+      }
+    }
     if (where && fitting.length !== 1) {
       at('actionWrong').textContent = 'A query is for one record type: choose '
         + (fitting.length ? 'one of ' + fitting.join(', ') : 'it') + '.';
@@ -182,7 +190,7 @@ async function mayClose() {
 // The form for a new record or a changed one; a refresh leaves it alone.
 function openForm(record) {
   const place = {...zonePlace(state.place)};
-  const form = recordForm(place, record, [...seenTypes.keys()], saved => {
+  const form = recordForm(place, record, [...typesHere().keys()], saved => {
     closeForm();
     if (saved) go({...place, record: saved.recordName});
     else if (!record) at('create').focus();

@@ -62,7 +62,12 @@ struct ControlArguments {
   /// Throws when a member was not read.
   func finish() throws(HTTPRefusal) {
     for element in members.elements where !known.contains(element.name) {
-      throw HTTPRefusal(400, "the member '\(element.name.prefix(64))' is unknown")
+      let names = known.sorted().map { "'\($0)'" }.joined(separator: ", ")
+      throw HTTPRefusal(
+        400,
+        "the member '\(element.name.prefix(64))' is unknown"
+          + (names.isEmpty
+            ? "; there is none" : "; there \(known.count == 1 ? "is" : "are") \(names)"))
     }
   }
 

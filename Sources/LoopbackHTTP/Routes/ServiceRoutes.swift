@@ -81,11 +81,12 @@ struct ServiceRoutes: Sendable {
       if signedPath.isUpload, let type = head.value("content-type"),
         type.asciiLowercased.hasPrefix("multipart/")
       {
+        let kind = type.prefix { $0 != ";" }.prefix(64)
         return .refuse(
           HTTPResponse(
             HTTPRefusal(
               415,
-              "the body must be the file's bytes, not \(type.prefix(64)): send the file "
+              "the body must be the file's bytes, not \(kind): send the file "
                 + "itself, as with curl --data-binary @FILE")))
       }
       if let refusal = refusal(of: signedPath, head) { return .refuse(refusal) }

@@ -109,8 +109,21 @@ struct ServerOptions: Sendable {
     }
   }
 
-  /// What listening for other machines means, in a sentence; `nil` for the loopback address.
+  /// What the person who starts the server should know: that it listens for other machines, or that
+  /// its file may not be written; `nil` if there is nothing.
   var warning: String? {
+    let warnings = [networkWarning, fileWarning].compactMap(\.self)
+    return warnings.isEmpty ? nil : warnings.joined(separator: "\n")
+  }
+
+  private var fileWarning: String? {
+    guard let file, FileManager.default.fileExists(atPath: file),
+      !FileManager.default.isWritableFile(atPath: file)
+    else { return nil }
+    return "cloudsync: \(printable(file)) may not be written, so the server refuses all changes."
+  }
+
+  private var networkWarning: String? {
     guard !web.isLoopback else { return nil }
     return "cloudsync: listening on \(web.host): every machine that reaches this address can use "
       + "the server with a token, and sees tokens and data in transit, because this is plain HTTP. "

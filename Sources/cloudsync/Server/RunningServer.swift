@@ -98,8 +98,7 @@ struct RunningServer: Sendable {
     for account in options.accounts where !named.contains(account) { named.append(account) }
     guard named.isEmpty else { return named }
     let known = try server.accounts().map(\.name).filter { !LoopbackWebServer.isKey(account: $0) }
-    guard known.contains(ServerOptions.defaultAccount) || known.isEmpty else { return known }
-    return [ServerOptions.defaultAccount]
+    return known.isEmpty ? [ServerOptions.defaultAccount] : known
   }
 
   /// The address and tokens as one line of JSON.

@@ -39,7 +39,8 @@ enum ServerData {
     #else
       throw ToolError(
         "this cloudsync was built without PostgreSQL; install libpq (Debian: libpq-dev) and build "
-          + "it with 'swift build -c release --traits PostgreSQL'", code: ExitCode.unavailable)
+          + "it with 'swift build -c release --traits PostgreSQL --product cloudsync'",
+        code: ExitCode.unavailable)
     #endif
   }
 

@@ -232,9 +232,8 @@ struct ControlInspectionTests {
       ("keys", "{\(add.replacing("job", with: "other")),\"x\":1}"),
       ("keys", #"{"remove":"\#(id)","x":1}"#), ("reset", #"{"x":1}"#), ("stop", #"{"x":1}"#),
     ] {
-      #expect(
-        await world.answer(world.request("POST", "/cloudsync/1/" + path, body))
-          == #"400 {"reason":"the member 'x' is unknown"}"#)
+      let answer = await world.answer(world.request("POST", "/cloudsync/1/" + path, body))
+      #expect(answer.hasPrefix(#"400 {"reason":"the member 'x' is unknown; there"#), "\(answer)")
     }
     #expect(try world.server.exportArchive() == before)
     #expect(await world.answer(world.request("GET", "/cloudsync/1/keys")) == keys)
@@ -255,7 +254,7 @@ struct ControlInspectionTests {
       (#"[]"#, #"400 {"reason":"the body must be an object"}"#),
       (
         #"{"account":"eve","x":1}"#,
-        #"400 {"reason":"the member 'x' is unknown"}"#
+        #"400 {"reason":"the member 'x' is unknown; there is 'account'"}"#
       ),
       (
         #"{"account":"a\u0007"}"#,
