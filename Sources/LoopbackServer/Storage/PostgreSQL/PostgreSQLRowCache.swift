@@ -8,7 +8,8 @@
   /// A value that is `nil` says that there is no such row.
   struct PostgreSQLRowCache {
     var settings: (identity: UInt64, secret: StorageSecret)?
-    var accountsByName: [String: AccountRow?] = [:]
+    /// By the bytes of the names, as the database compares them.
+    var accountsByName: [[UInt8]: AccountRow?] = [:]
     var accountsByUser: [UserID: AccountRow?] = [:]
     var databases: [DatabaseID: DatabaseRow?] = [:]
     var zones: [InDatabase<ZoneID>: ZoneRow?] = [:]
@@ -49,7 +50,7 @@
     private mutating func apply(_ change: StorageChange) {
       switch change {
       case .putAccount(let row):
-        accountsByName[row.name] = row
+        accountsByName[Array(row.name.utf8)] = row
         accountsByUser[row.user] = row
       case .putDatabase(let row): databases[row.id] = row
       case .putZone(let row, let database): zones[InDatabase(row.id, database)] = row

@@ -60,7 +60,7 @@
             rows.settings = try PostgreSQLStorage.settings(found)
           }
         }
-        let names = plan.accounts.filter { rows.accountsByName[$0] == nil }
+        let names = plan.accounts.filter { rows.accountsByName[Array($0.utf8)] == nil }
         let users = plan.users.filter { rows.accountsByUser[$0] == nil }
         if !names.isEmpty || !users.isEmpty {
           add(
@@ -70,10 +70,10 @@
               WHERE name = ANY($1) OR user_name = ANY($2)
               """, [.texts(names), .texts(users.map(\.rawValue))])
           ) { found, rows in
-            for name in names { rows.accountsByName[name] = .some(nil) }
+            for name in names { rows.accountsByName[Array(name.utf8)] = .some(nil) }
             for user in users { rows.accountsByUser[user] = .some(nil) }
             for account in try found.map(PostgreSQLStorage.account) {
-              rows.accountsByName[account.name] = account
+              rows.accountsByName[Array(account.name.utf8)] = account
               rows.accountsByUser[account.user] = account
             }
           }

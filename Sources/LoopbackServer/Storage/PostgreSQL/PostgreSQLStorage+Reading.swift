@@ -37,7 +37,7 @@
 
     /// The account with a name.
     public func account(named name: String) throws -> AccountRow? {
-      try cached(\.accountsByName, name) {
+      try cached(\.accountsByName, Array(name.utf8)) {
         try accounts("WHERE name = $1", [.text(name)]).first
       }
     }
