@@ -138,6 +138,26 @@ struct Story {
     answer(.success(.recordsModified(saved: saved, deleted: deleted)))
   }
 
+  /// Answers the zone request that is out: with these errors, the other zones with success.
+  mutating func answerZones(_ errors: [String: CloudError.Code] = [:]) {
+    guard case .modifyZones(let asked) = request?.request else { return log.append("no zones") }
+    let saved = asked.save.map { id in
+      ItemResult<ZoneID, Zone>(
+        id: id, errors[id.name].map { .failure(CloudError($0, "")) } ?? .success(Zone(id: id)))
+    }
+    let deleted = asked.delete.map { id in
+      ItemResult<ZoneID, Done>(
+        id: id, errors[id.name].map { .failure(CloudError($0, "")) } ?? .success(Done()))
+    }
+    answer(.success(.zonesModified(saved: saved, deleted: deleted)))
+  }
+
+  /// Moves the time on, and goes on.
+  mutating func advance(_ duration: Duration) {
+    now = now + duration
+    run()
+  }
+
   mutating func save(_ names: String...) {
     machine.add(names.map { PendingChange(.save, Story.id($0)) }, now: now)
   }
