@@ -186,14 +186,42 @@ struct MissingZoneTests {
     var story = expired(zones)
     story.answer(MissingZoneTests.page([], 2))
     var gone: [ZoneID] = []
+    var sizes: [Int] = []
     while !asked(story).isEmpty {
       #expect(story.machine.state.databaseToken == .at(1))
       let part = asked(story)
       gone += part
+      sizes.append(part.count)
       story.answer(MissingZoneTests.fates(part.map { ($0, CloudError(.zoneNotFound, "")) }))
     }
     #expect(gone == zones.sorted() && story.told().last == "done")
+    #expect(sizes == [100, 100, 50])
     #expect(story.machine.state.databaseToken == .at(2))
+  }
+
+  @Test("A reply that leaves out a zone fails the fetch, and no zone counts as gone or present")
+  func incompleteReplyFailsFetch() {
+    var story = expired()
+    story.answer(MissingZoneTests.page([], 2))
+    story.answer(MissingZoneTests.fates([(MissingZoneTests.zones[0], nil)]))
+    #expect(story.told().suffix(2) == ["didFetchChanges", "failed internalError"])
+    #expect(story.machine.state.knownZones == MissingZoneTests.zones)
+    #expect(story.machine.state.changedZones.isEmpty)
+    #expect(story.machine.state.databaseToken == .at(1))
+  }
+
+  @Test("A zone that was listed and never read is asked for when a listing leaves it out")
+  func unreadZoneIsAskedFor() {
+    var state = SyncState()
+    state.user = Story.user
+    state.databaseToken = .at(1)
+    state.changedZones = [Story.zone]
+    var story = begun(state)
+    story.answer(MissingZoneTests.page([], 2))
+    #expect(asked(story) == [Story.zone])
+    story.answer(MissingZoneTests.fates([(Story.zone, CloudError(.zoneNotFound, ""))]))
+    #expect(story.told().contains("zones [] [\"Notes deleted\"]"))
+    #expect(story.machine.state.knownZones.isEmpty)
   }
 
   /// Proves CE-118.

@@ -107,6 +107,38 @@ struct SubscriptionStoryTests {
     #expect(story.told().last == "> fetchSubscriptions")
   }
 
+  @Test("A search for the subscription that is rejected is repeated by the next fetch, not before")
+  func rejectedSearchIsNotRepeatedAlone() {
+    var story = expired(isServerReset: false)
+    story.answer(.failure(CloudError(.serverRejectedRequest, "")))
+    story.answer(FetchStoryTests.database([]))
+    #expect(story.told().last == "done")
+    story.advance(.seconds(3_600))
+    #expect(story.told().isEmpty)
+    story.machine.serverChanged(now: story.now)
+    story.run()
+    #expect(story.told().last == "> fetchSubscriptions")
+  }
+
+  @Test("No subscription is made while the server can't say whether there is one")
+  func unknownSubscriptionIsNotMade() {
+    var story = expired(isServerReset: false)
+    let id = SyncMachine.ownSubscription
+    story.answer(
+      .success(.subscriptions([ItemResult(id: id, .failure(CloudError(.internalError, "")))])))
+    #expect(story.told() == ["> fetchSubscriptions", "> fetchDatabaseChanges"])
+    #expect(story.machine.state.subscription == nil)
+  }
+
+  @Test("A wait that the server asks for during the search for the subscription ends the fetch")
+  func waitDuringSearchEndsFetch() {
+    var story = expired(isServerReset: false)
+    story.answer(.failure(CloudError(.requestRateLimited, "", retryAfter: 30)))
+    #expect(
+      story.told() == ["> fetchSubscriptions", "didFetchChanges", "failed requestRateLimited"])
+    #expect(story.request == nil)
+  }
+
   @Test("The back-off of the search for the subscription begins again after a success")
   func theBackoffOfTheSearchBeginsAgain() {
     var story = expired(isServerReset: false)
