@@ -53,6 +53,97 @@ struct StatusTests {
     #expect(status.phase == .idle && status.lastFailure?.phase == .fetching)
   }
 
+  @Test("The progress of a send counts the zones and records of its earlier requests")
+  func sendProgressCountsEarlierRequests() {
+    var story = Story.signedIn()
+    story.machine.add([PendingChange(.save, Story.zone)], now: story.now)
+    story.save("a", "b", "c")
+    story.batch = { machine, context in
+      guard var batch = Story.everythingPending(machine, context) else { return nil }
+      batch.saves = Array(batch.saves.prefix(2))
+      return batch
+    }
+    story.send()
+    var progress = story.machine.status(now: story.now).progress
+    #expect(progress?.doneZones == 0 && progress?.remainingZones == 1)
+    story.answerZones()
+    progress = story.machine.status(now: story.now).progress
+    #expect(progress?.doneZones == 1 && progress?.remainingZones == 0)
+    #expect(progress?.doneRecords == 0 && progress?.remainingRecords == 3)
+    story.answerRecords()
+    progress = story.machine.status(now: story.now).progress
+    #expect(progress?.doneRecords == 2 && progress?.remainingRecords == 1)
+    #expect(progress?.doneZones == 1)
+  }
+
+  @Test("The progress of a fetch counts deletions as well as modifications")
+  func fetchProgressCountsDeletions() {
+    var story = Story.signedIn()
+    story.fetch()
+    story.answer(FetchStoryTests.database([Story.zone]))
+    let page = ZoneChangesPage(
+      zone: Story.zone, modified: [Record(id: Story.id("a"), type: "Note")],
+      deleted: [RecordDeletion(id: Story.id("b"), type: "Note")], token: .at(1), moreComing: true)
+    story.answer(.success(.zoneChanges(page)))
+    #expect(story.machine.status(now: story.now).progress?.doneRecords == 2)
+  }
+
+  @Test("A failed account check is the last failure until a check succeeds")
+  func accountFailureLastsUntilSuccess() {
+    var story = Story(automatically: true)
+    story.machine.start(now: story.now)
+    story.run()
+    story.answer(.failure(CloudError(.networkFailure, "")))
+    let failure = story.machine.status(now: story.now).lastFailure
+    #expect(failure?.code == .networkFailure && failure?.phase == .checkingAccount)
+    #expect(failure?.moment == story.now)
+    story.advance(.seconds(1))
+    story.answer(.success(.currentUser(Story.user)))
+    #expect(story.machine.status(now: story.now).lastFailure == nil)
+  }
+
+  @Test("After a failed send, or the fetch before its retry, the wait ends with the next attempt")
+  func failedOperationWaitsForNextAttempt() {
+    let busy = CloudError(.serviceUnavailable, "")
+    var story = Story.signedIn(automatically: true)
+    story.answer(FetchStoryTests.database([]))
+    story.save("a")
+    story.advance(.milliseconds(100))
+    story.answer(.failure(busy))
+    let retry = SyncStatus.Wait(reason: .retry, until: story.now + .seconds(1))
+    #expect(story.machine.status(now: story.now).wait == retry)
+    // The fetch before the retry fails as well; the moment of the send has passed.
+    story.advance(.seconds(1))
+    story.answer(.failure(busy))
+    let next = SyncStatus.Wait(reason: .retry, until: story.now + .seconds(1))
+    #expect(story.machine.status(now: story.now).wait == next)
+  }
+
+  @Test("A change that is added during the back-off of fetches is gathered")
+  func addedChangeIsGatheredDuringBackoff() {
+    var story = Story.signedIn(automatically: true)
+    story.answer(.failure(CloudError(.serviceUnavailable, "")))
+    #expect(story.machine.status(now: story.now).wait?.reason == .retry)
+    story.save("a")
+    let gathering = SyncStatus.Wait(
+      reason: .gathering, until: story.now + .milliseconds(100))
+    #expect(story.machine.status(now: story.now).wait == gathering)
+  }
+
+  @Test("A fetch that is repeated for a missing subscription is a retry")
+  func missingSubscriptionIsRetry() {
+    var state = SyncState()
+    state.user = Story.user
+    var story = Story(automatically: true, state: state)
+    story.machine.start(now: story.now)
+    story.run()
+    story.answer(.success(.currentUser(Story.user)))
+    story.answer(.failure(CloudError(.networkFailure, "")))
+    story.answer(FetchStoryTests.database([]))
+    let retry = SyncStatus.Wait(reason: .retry, until: story.now + .seconds(1))
+    #expect(story.machine.status(now: story.now).wait == retry)
+  }
+
   @Test("A wait has a reason and an end")
   func waitHasReasonAndEnd() {
     var nobody = Story(automatically: true)

@@ -89,6 +89,34 @@ struct EngineStatusTests {
     #expect(afterwards == nil)
   }
 
+  @Test("The status during a send has the numbers of completed, remaining and in-flight changes")
+  func statusDuringSendHasNumbers() async throws {
+    let numbers = Mutex<[[Int?]]>([])
+    let listener = Listener { event, engine in
+      switch event {
+      case .sentDatabaseChanges, .sentRecordZoneChanges: break
+      default: return
+      }
+      let status = engine.status
+      numbers.withLock {
+        $0.append([
+          status.progress?.completedZoneCount, status.progress?.totalZoneCount,
+          status.progress?.completedRecordCount, status.progress?.totalRecordCount,
+          status.inFlightChangeCount,
+        ])
+      }
+    }
+    let engine = listener.engine(LoopbackServer())
+    engine.state.add(pendingDatabaseChanges: [.saveZone(NotesApp.zone)])
+    engine.state.add(
+      pendingRecordZoneChanges: (0..<300).map { .saveRecord(NotesApp.id("n\($0)")) })
+    try await engine.sendChanges()
+    #expect(
+      numbers.withLock { $0 } == [
+        [0, 1, 0, 300, 1], [1, 1, 0, 300, 250], [1, 1, 250, 300, 50],
+      ])
+  }
+
   /// Proves CE-87.
   @Test("Diagnostics, trace and status contain no names and no contents")
   func diagnosticsContainNoPrivateNames() async throws {
