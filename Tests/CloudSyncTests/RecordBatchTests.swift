@@ -84,6 +84,45 @@ struct RecordBatchTests {
       plain.recordIDsToDelete.count == 2 && plain.atomicByZone, "the plain one checks nothing")
   }
 
+  @Test("A record that is provided under another ID leaves no other change of the ID asked for")
+  func recordUnderAnotherIDCountsForBoth() async {
+    let ids = ids(2)
+    let asked = Asked()
+    let batch = await Batch(
+      pendingChanges: [.saveRecord(ids[0]), .saveRecord(ids[0]), .deleteRecord(ids[0])]
+    ) { id in
+      await asked.note(id)
+      return self.record(ids[1], bytes: 1)
+    }
+    #expect(batch?.recordsToSave.map(\.recordID) == [ids[1]] && batch?.recordIDsToDelete == [])
+    #expect(await asked.ids == [ids[0]])
+  }
+
+  @Test(
+    "A deletion takes the bytes of its name in a batch, and one without space ends the batch",
+    arguments: [([10], 1), ([11], 0), ([6, 4], 2), ([6, 6], 1), ([11, 1], 0)])
+  func deletionTakesBytesOfItsName(lengths: [Int], count: Int) async {
+    let id = ids(1)[0]
+    // Without the names of record, type and field, ten bytes remain.
+    let bytes = Batch.maximumByteCount - "r0".count - "T".count - "data".count - 10
+    let deletions = lengths.enumerated().map { index, length in
+      CKRecord.ID(recordName: String(repeating: "\(index)", count: length))
+    }
+    let batch = await Batch(
+      pendingChanges: [.saveRecord(id)] + deletions.map { .deleteRecord($0) }
+    ) { self.record($0, bytes: bytes) }
+    #expect(batch?.recordsToSave.map(\.recordID) == [id])
+    #expect(batch?.recordIDsToDelete == Array(deletions.prefix(count)))
+  }
+
+  @Test("A deletion whose name is larger than a batch is sent alone")
+  func hugeDeletionIsSentAlone() async {
+    let name = String(repeating: "n", count: Batch.maximumByteCount + 1)
+    let ids = [CKRecord.ID(recordName: name), CKRecord.ID(recordName: "a")]
+    let batch = await Batch(pendingChanges: ids.map { .deleteRecord($0) }) { _ in nil }
+    #expect(batch?.recordIDsToDelete == [ids[0]])
+  }
+
   /// Proves CE-3.
   @Test("Scopes contain the items that they name")
   func scopesContainNamedItems() {

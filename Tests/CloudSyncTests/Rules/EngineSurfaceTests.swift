@@ -201,6 +201,30 @@ struct EngineSurfaceTests {
     withExtendedLifetime(engine) {}
   }
 
+  @Test("The contexts of a send have the call's operation group, or one for a scheduled send")
+  func sendHasOneGroup() async throws {
+    let groups = Mutex<[String]>([])
+    let listener = Listener { event, _ in
+      let group: CKOperationGroup? =
+        switch event {
+        case .willSendChanges(let event): event.context.options.operationGroup
+        case .didSendChanges(let event): event.context.options.operationGroup
+        default: nil
+        }
+      if let group { groups.withLock { $0.append(group.operationGroupID) } }
+    }
+    let engine = listener.engine(server, automatically: true)
+    for (count, name) in ["A", "B"].enumerated() {
+      engine.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneName: name))])
+      await listener.wait { $0.told.count { $0 == "didSend scheduled" } == count + 1 }
+    }
+    let group = CKOperationGroup()
+    try await engine.sendChanges(CKSyncEngine.SendChangesOptions(operationGroup: group))
+    let found = groups.withLock { $0 }
+    #expect(found.count == 6 && found[0] == found[1] && found[2] == found[3])
+    #expect(found[0] != found[2] && found[4...].allSatisfy { $0 == group.operationGroupID })
+  }
+
   /// Proves CE-6, CE-39.
   @Test("Fetch options are read between requests, and order and narrow the zones")
   func fetchOptionsOrderAndNarrowZones() async throws {

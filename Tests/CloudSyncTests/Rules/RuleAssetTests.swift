@@ -2,6 +2,7 @@ import CloudProtocol
 import Foundation
 import LoopbackServer
 import Records
+import Synchronization
 import Testing
 
 @testable import CloudSync
@@ -196,6 +197,37 @@ struct RuleAssetTests {
     let own = staged.deletingLastPathComponent().lastPathComponent
     let names = try FileManager.default.contentsOfDirectory(atPath: root.path)
     #expect(Set(names) == [running, own])
+  }
+
+  @Test("The known files of 10,000 contents are kept, and forgotten when another one is added")
+  func knownFilesAreLimited() throws {
+    let file = FileManager.default.temporaryDirectory
+      .appendingPathComponent("file-\(UUID().uuidString)")
+    try Data("x".utf8).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let version = try #require(FileVersion(of: file))
+    let staging = AssetStaging(root: file)
+    func isKnown(_ number: Int) -> Bool {
+      staging.file(of: Asset(checksum: "\(number)", size: 1)) == file
+    }
+    for number in 1...10_000 { staging.remember(file, version, as: "\(number)") }
+    #expect(isKnown(1) && isKnown(10_000))
+    staging.remember(file, version, as: "10001")
+    #expect(!isKnown(1) && !isKnown(10_000) && isKnown(10_001))
+  }
+
+  @Test("After a failed transfer of a file no other one begins")
+  func failedTransferEndsTheOthers() async {
+    let transport = AssetTransport(ScriptedTransport { _ in .currentUser(UserID("_a")) })
+    let begun = Mutex(0)
+    let error = await #expect(throws: CloudError.self) {
+      try await transport.forEach(Array(0..<20)) { _ in
+        begun.withLock { $0 += 1 }
+        return CloudError(.networkFailure, "")
+      }
+    }
+    #expect(error?.code == .networkFailure)
+    #expect(begun.withLock { $0 } == AssetTransport.filesAtOnce)
   }
 
   @Test("Each user of a machine stages files in a directory of its own")

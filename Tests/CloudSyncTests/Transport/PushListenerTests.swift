@@ -150,6 +150,26 @@ struct PushListenerTests {
     #expect(await server.end())
   }
 
+  @Test(
+    "A push has the environment of its container, which the server does not send",
+    arguments: [CloudEnvironment.development, .production])
+  func pushHasEnvironment(_ environment: CloudEnvironment) async throws {
+    let server = try server(wait: { $0.index == 0 ? Self.push("first") : .held })
+    let client = Client(server.url)
+    let pushes = Mutex<[CloudPush]>([])
+    let observation = client.transport.observeSignals { signal in
+      if case .push(let push) = signal { pushes.withLock { $0.append(push) } }
+    }
+    try await client.visit(Self.container, environment)
+    await server.wait { $0.count("courier/0") == 2 }
+    let received = pushes.withLock { $0 }
+    #expect(received.map(\.subscription.rawValue) == ["", "", "first"])
+    #expect(received.map(\.environment) == [environment, environment, environment])
+    observation.stop()
+    await server.wait { !$0.abandoned.isEmpty }
+    #expect(await server.end())
+  }
+
   @Test("The pauses double up to half a minute, begin again after a success, and follow the server")
   func pausesDoubleAndFollowTheServer() async throws {
     let clock = Mutex<LeapingClock?>(nil)
