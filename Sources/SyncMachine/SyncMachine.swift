@@ -211,7 +211,10 @@ package struct SyncMachine: Sendable {
       switch advance(now: now) {
       case .instruct(let instruction): return instruction
       case .again: continue
-      case .rest: return .wait(until: deadline)
+      case .rest:
+        // An operation that left nothing to report does not end the delay of the next change.
+        if update.since == nil { update.isUrgent = false }
+        return .wait(until: deadline)
       }
     }
   }

@@ -295,4 +295,18 @@ struct ScheduleRuleTests {
     story.advance(.milliseconds(1))
     #expect(count == 2)
   }
+
+  @Test("A change that is added after an operation has a state update with a delay")
+  func changeAfterOperationHasDelay() {
+    var story = Story.signedIn()
+    story.fetch()
+    story.answer(FetchStoryTests.database([]))
+    #expect(story.log.contains("stateUpdate"), "the one for the operation comes at once")
+    story.log = []
+    story.save("a")
+    story.advance(.milliseconds(49))
+    #expect(story.log == [])
+    story.advance(.milliseconds(1))
+    #expect(story.log == ["stateUpdate"])
+  }
 }
