@@ -14,21 +14,18 @@ extension HTTPRequestParser {
         hasSkippedLine = true
         continue
       }
-      if isFirst {
-        // The request line has a separate limit.
-        lines.append(line)
-      } else {
-        try count(line)
-      }
+      lines.append(Array(line))
+      // The request line has a separate limit.
+      if !isFirst { try count(line) }
     }
-    var head = try requestLine(lines[0])
-    for line in lines.dropFirst() { head.fields.append(try HTTPRequestHead.Field(line)) }
+    var head = try requestLine(lines[0][...])
+    for line in lines.dropFirst() { head.fields.append(try HTTPRequestHead.Field(line[...])) }
     try settleHost(head)
     try settleFraming(&head)
     try settleExpectation(&head)
     settleConnection(&head)
     lines = []
-    lineBytes = 0
+    (lineCount, lineBytes) = (0, 0)
     switch head.framing {
     case .length(0): state = .ended
     case .length(let length): state = .body(remaining: length)
@@ -45,9 +42,9 @@ extension HTTPRequestParser {
   package var unfinishedHead: HTTPRequestHead? {
     guard let first = lines.first else { return nil }
     var head =
-      (try? requestLine(first))
+      (try? requestLine(first[...]))
       ?? HTTPRequestHead(method: "", path: "", query: nil, minorVersion: 1, fields: [])
-    head.fields = lines.dropFirst().compactMap { try? HTTPRequestHead.Field($0) }
+    head.fields = lines.dropFirst().compactMap { try? HTTPRequestHead.Field($0[...]) }
     return head
   }
 

@@ -32,9 +32,10 @@ package struct HTTPRequestParser: Sendable {
   var position = 0
   /// The position at which the search for the end of a line continues.
   var searched = 0
-  /// The header lines read so far.
-  var lines: [ArraySlice<UInt8>] = []
-  var lineBytes = 0
+  /// The request line and the header lines read so far; copies, since a slice keeps its buffer.
+  var lines: [[UInt8]] = []
+  /// The number and the size of the header or trailer lines read so far.
+  var (lineCount, lineBytes) = (0, 0)
   /// The number of body bytes read so far.
   var bodyBytes = 0
   var hasSkippedLine = false
@@ -81,7 +82,7 @@ package struct HTTPRequestParser: Sendable {
       case .ended:
         state = .head
         lines = []
-        (lineBytes, bodyBytes) = (0, 0)
+        (lineCount, lineBytes, bodyBytes) = (0, 0, 0)
         hasSkippedLine = false
         // An idle connection must not keep the buffer of a large request.
         if position == bytes.count, bytes.capacity > 16384 {
@@ -173,12 +174,12 @@ package struct HTTPRequestParser: Sendable {
 
   /// Counts a header or trailer line toward the limits.
   mutating func count(_ line: ArraySlice<UInt8>) throws(HTTPRefusal) {
-    lines.append(line)
+    lineCount += 1
     lineBytes += line.count + 2
     guard lineBytes <= limits.headerBytes else {
       throw HTTPRefusal(431, "the header is longer than \(limits.headerBytes) bytes")
     }
-    guard lines.count <= limits.fieldCount + 1 else {
+    guard lineCount <= limits.fieldCount else {
       throw HTTPRefusal(431, "there are more than \(limits.fieldCount) header fields")
     }
   }
