@@ -8,6 +8,7 @@ import VerificationSupport
 
 /// A server for a test, with a clock that stands, and what its handlers say and wait for.
 ///
+/// A request of `/checked` is accepted, or with the query `refused` refused, when it is released.
 /// Every path is echoed but these: `/wait` answers when it is released or cancelled, `/stubborn`
 /// only when it is released, `/big` with many bytes, `/none` with a status that is none; `/lost`
 /// has no answer.
@@ -32,6 +33,12 @@ final class ServerHarness: Sendable {
     let release = Signal()
     let cancelled = Signal()
     let handled = Atomic<Int>(0)
+
+    func check(_ head: HTTPRequestHead) async -> HTTPResponse? {
+      started.fire()
+      await release.wait()
+      return head.query == "refused" ? HTTPResponse(HTTPRefusal(403, "not here")) : nil
+    }
 
     func answer(_ request: HTTPRequest) async -> HTTPResponse? {
       handled.add(1, ordering: .relaxed)
@@ -78,6 +85,7 @@ final class ServerHarness: Sendable {
         switch head.path {
         case "/forbidden": .refuse(HTTPResponse(HTTPRefusal(403, "not here")))
         case "/small": .accept(bodyBytes: 10)
+        case "/checked": .acceptAfter(check: { await box.check(head) }, bodyBytes: 10)
         default: .accept(bodyBytes: .max)
         }
       }, handler: { await box.answer($0) }, acceptance: acceptance)

@@ -1,4 +1,5 @@
 import Testing
+import VerificationSupport
 
 @testable import LoopbackHTTP
 
@@ -143,6 +144,39 @@ struct ServerTests {
       let head = harness.get("/a", method: "PUT", fields: ["Content-Length: 3", waits])
       #expect(try await waiting.ask(head).status == 100)
       #expect(try await waiting.ask("abc").text == "PUT /a abc")
+    }
+  }
+
+  @Test("A body is read after the check of its request, for which no other client waits")
+  func bodyIsReadAfterCheck() async throws {
+    try await ServerHarness.run { harness in
+      let post = { (path: String, fields: [String]) in
+        harness.get(path, method: "POST", fields: ["Content-Length: 3"] + fields)
+      }
+      let whole = try harness.client()
+      await whole.send(post("/checked", []) + "abc" + harness.get("/b"))
+      await harness.started.wait()
+      let other = try harness.client()
+      #expect(try await other.ask(harness.get("/a")).text == "GET /a")
+      let gone = try harness.client()
+      await gone.send(post("/checked", []))
+      await gone.close()
+      let waiting = ["Expect: 100-continue"]
+      let accepted = try harness.client()
+      await accepted.send(post("/checked", waiting))
+      let refused = try harness.client()
+      await refused.send(post("/checked?refused", waiting))
+      #expect(try await other.ask(harness.get("/a")).text == "GET /a")
+      #expect(harness.handled == 2)
+      harness.release.fire()
+      #expect(try await whole.answer().text == "POST /checked abc")
+      #expect(try await whole.answer().text == "GET /b")
+      #expect(try await accepted.answer().status == 100)
+      #expect(try await accepted.ask("abc").text == "POST /checked abc")
+      #expect(try await refused.answer().status == 403)
+      #expect(await refused.end() == .closed)
+      let long = harness.get("/checked", method: "POST", fields: ["Content-Length: 11"])
+      #expect(try await other.ask(long).status == 413)
     }
   }
 

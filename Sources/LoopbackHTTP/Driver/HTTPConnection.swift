@@ -8,6 +8,8 @@ final class HTTPConnection {
   enum Phase {
     /// The connection reads a request, or waits for one.
     case reading
+    /// The check of the request's admission runs; its body is read afterwards.
+    case checking
     /// A handler processes the request.
     case handling
     /// The response is being sent.
@@ -49,7 +51,7 @@ final class HTTPConnection {
   var hasEndedSide = false
   /// Whether all input was read up to the end.
   var isAtEnd = false
-  /// The task of the handler, or of reading the next part of its response.
+  /// The task of the check, of the handler, or of reading the next part of its response.
   var task: Task<Void, Never>?
   /// Checks whether a client that closed its side is still connected while the handler runs.
   var presenceCheck: Task<Void, Never>?
@@ -80,7 +82,7 @@ final class HTTPConnection {
   private var currentWait: Wait {
     switch phase {
     case .reading: head != nil ? .body : parser.isInsideRequest ? .header : .idle
-    case .handling: .handler
+    case .checking, .handling: .handler
     case .answering: .answer
     case .lingering, .closed: .end
     }
@@ -107,7 +109,7 @@ final class HTTPConnection {
     waitsSince = now
   }
 
-  /// Releases the handler's task after it returned.
+  /// Releases the task of the check or the handler after it returned.
   func forgetHandler() {
     task = nil
     presenceCheck?.cancel()

@@ -21,7 +21,8 @@ package final class HTTPServer: Sendable {
   /// - Parameters:
   ///   - options: The port, the limits and the times.
   ///   - admission: Accepts or rejects a request before its body is read. It is called on the
-  ///     server's thread and delays every connection: it must return at once.
+  ///     server's thread and delays every connection: it must return at once. What takes longer
+  ///     belongs into the check of ``HTTPAdmission/acceptAfter(check:bodyBytes:)``.
   ///   - handler: Answers a request. It runs on another thread and may take any time. Its task is
   ///     cancelled when the client disconnects, and at the end of the drain time; a client that
   ///     only closed its side of the connection still gets the response. A status below 200 or

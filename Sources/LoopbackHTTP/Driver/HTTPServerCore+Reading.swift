@@ -66,14 +66,50 @@ extension HTTPServerCore {
     switch admission(head) {
     case .accept(let bodyBytes): try accept(head, bodyBytes, usesFile: false, connection)
     case .acceptFile(let bytes): try accept(head, bytes, usesFile: true, connection)
-    case .refuse(let response):
-      guard head.framing == .length(0) else {
-        refuse(connection, response)
-        return
+    case .acceptAfter(let check, let bodyBytes):
+      connection.phase = .checking
+      handlers += 1
+      let id = connection.id
+      connection.task = loop.start {
+        let refusal = await check()
+        await self.checked(id, refusal, bodyBytes)
       }
-      // Without a body, the start of the next request is known.
-      connection.refusal = response
+    case .refuse(let response): refuse(head, response, connection)
     }
+  }
+
+  private func refuse(
+    _ head: HTTPRequestHead, _ response: HTTPResponse, _ connection: HTTPConnection
+  ) {
+    guard head.framing == .length(0) else {
+      refuse(connection, response)
+      return
+    }
+    // Without a body, the start of the next request is known.
+    connection.refusal = response
+  }
+
+  /// Handles the return of the check of a request's admission.
+  private func checked(_ id: Int, _ refusal: HTTPResponse?, _ bodyBytes: Int) {
+    handlers -= 1
+    guard let connection = connections[id], connection.phase == .checking,
+      let head = connection.head
+    else {
+      finishIfDone()
+      return
+    }
+    connection.forgetHandler()
+    connection.phase = .reading
+    do throws(HTTPRefusal) {
+      if let refusal {
+        refuse(head, refusal, connection)
+      } else {
+        try accept(head, bodyBytes, usesFile: false, connection)
+      }
+    } catch {
+      refuse(connection, error)
+    }
+    proceed(connection)
   }
 
   private func accept(
@@ -120,7 +156,7 @@ extension HTTPServerCore {
     switch connection.phase {
     case .closed: return
     case .lingering: connection.reader?.resume()
-    case .reading, .handling, .answering:
+    case .reading, .checking, .handling, .answering:
       let isAhead = connection.parser.unreadBytes > HTTPServerCore.unreadBytes
       if connection.isAtEnd || isAhead {
         connection.reader?.pause()

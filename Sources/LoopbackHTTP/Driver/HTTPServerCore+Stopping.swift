@@ -26,7 +26,7 @@ extension HTTPServerCore {
         if connection.isBetweenRequests { readable(connection.id) }
         if connection.isBetweenRequests { close(connection) }
       case .lingering: endLingering(connection)
-      case .handling, .answering, .closed: break
+      case .checking, .handling, .answering, .closed: break
       }
     }
     finishIfDone()

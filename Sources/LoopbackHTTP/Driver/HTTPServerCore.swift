@@ -22,7 +22,7 @@ actor HTTPServerCore {
 
   var connections: [Int: HTTPConnection] = [:]
   private var nextID = 0
-  /// The number of running handlers.
+  /// The number of running handlers and checks.
   var handlers = 0
   /// The input buffer shared by all sockets.
   private var buffer = [UInt8](repeating: 0, count: 65536)

@@ -86,14 +86,26 @@ final class RequestRouter: Sendable {
       }
     if head.hasCodedBody {
       switch admission {
-      case .accept, .acceptFile: admission = .refuse(.codedBody)
+      case .accept, .acceptFile, .acceptAfter: admission = .refuse(.codedBody)
       case .refuse: break
       }
     }
-    guard case .refuse(var refusal) = admission else { return admission }
     // A page of an allowed origin must be able to read the sign-in URL and the error.
-    refusal.fields += policy.fields(for: head)
-    return .refuse(refusal)
+    let fields = policy.fields(for: head)
+    switch admission {
+    case .accept, .acceptFile: return admission
+    case .acceptAfter(let check, let bodyBytes):
+      let laterCheck: @Sendable () async -> HTTPResponse? = {
+        guard var refusal = await check() else { return nil }
+        refusal.fields += fields
+        self.note(refusal, refusing: head)
+        return refusal
+      }
+      return .acceptAfter(check: laterCheck, bodyBytes: bodyBytes)
+    case .refuse(var refusal):
+      refusal.fields += fields
+      return .refuse(refusal)
+    }
   }
 
   /// Counts and logs what the HTTP server itself refused.

@@ -106,16 +106,30 @@ struct ServiceRoutes: Sendable {
     }
     let methods = ServiceRoutes.methods(of: path)
     guard methods.contains(head.method) else { return .refuse(.wrongMethod(methods)) }
-    if RequestSignatures.isSigned(head) {
-      do throws(CloudError) { try signatures.check(head, path) } catch {
-        return .refuse(.badSignature(error))
-      }
-    } else if let refusal = refusal(of: finding(QueryItems(head.query), path), path) {
+    let bodyBytes =
+      path.endpoint == .recordsModify ? ServiceRoutes.savingBytes : ServiceRoutes.askingBytes
+    if RequestSignatures.isSigned(head) { return signedAdmission(head, path, bodyBytes) }
+    if let refusal = refusal(of: finding(QueryItems(head.query), path), path) {
       return .refuse(refusal)
     }
-    return .accept(
-      bodyBytes: path.endpoint == .recordsModify
-        ? ServiceRoutes.savingBytes : ServiceRoutes.askingBytes)
+    return .accept(bodyBytes: bodyBytes)
+  }
+
+  /// Accepts or rejects a signed request by its head; without a known key, no body is read.
+  private func signedAdmission(
+    _ head: HTTPRequestHead, _ path: ServicePath, _ bodyBytes: Int
+  ) -> HTTPAdmission {
+    do throws(CloudError) { try signatures.check(head, path) } catch {
+      return .refuse(.badSignature(error))
+    }
+    guard head.framing != .length(0) else { return .accept(bodyBytes: 0) }
+    return .acceptAfter(
+      check: {
+        do throws(CloudError) { try signatures.checkKey(of: head, path) } catch {
+          return .badSignature(error)
+        }
+        return nil
+      }, bodyBytes: bodyBytes)
   }
 
   private func servicePath(_ text: String) -> ServicePath? {

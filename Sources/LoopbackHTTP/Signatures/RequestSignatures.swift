@@ -44,6 +44,15 @@ struct RequestSignatures: Sendable {
     _ = try parts(of: head, path)
   }
 
+  /// Looks up the key that a request names.
+  ///
+  /// It reads the storage. The signature needs the body.
+  ///
+  /// - Throws: The reason for which the request is refused.
+  func checkKey(of head: HTTPRequestHead, _ path: ServicePath) throws(CloudError) {
+    guard try keys.publicKey(try parts(of: head, path).id) != nil else { throw .unknownKey }
+  }
+
   /// The account of the key that signed a request.
   ///
   /// - Throws: The reason for which it is refused.

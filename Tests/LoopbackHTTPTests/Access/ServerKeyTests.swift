@@ -263,6 +263,29 @@ struct ServerKeyTests {
   }
 
   /// Proves WS-12.
+  @Test("Without a known key a request is refused by its head, before its body")
+  func unknownKeyIsRefusedBeforeTheBody() async throws {
+    try await AccessWorld.run(origins: ["http://allowed.example"]) { world in
+      let program = try Program(77)
+      let path = world.path(.recordsModify, .public)
+      func ask() async throws -> TestClient.Answer {
+        let signature = try program.fields(path, "", at: Self.start)
+        let lines =
+          ["POST \(path) HTTP/1.1", "Host: 127.0.0.1:\(world.web.port)"] + signature + [
+            "Origin: http://allowed.example", "Content-Length: \(20 << 20)",
+            "Expect: 100-continue", "", "",
+          ]
+        return try await world.send(lines.joined(separator: "\r\n"), [], "POST")
+      }
+      let refused = try await ask()
+      #expect(refused.status == 401 && refused.code == "AUTHENTICATION_FAILED", "\(refused)")
+      #expect(refused.values("access-control-allow-origin") == ["http://allowed.example"])
+      _ = try await keys(world, "POST", ["publicKey": program.pem])
+      #expect(try await ask().status == 100)
+    }
+  }
+
+  /// Proves WS-12.
   @Test("What is signed is the path with the query as it is sent, and an empty body in both forms")
   func signaturesCoverQueryAndEmptyBody() async throws {
     try await AccessWorld.run { world in

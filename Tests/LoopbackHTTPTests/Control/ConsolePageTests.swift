@@ -147,7 +147,7 @@ struct ConsolePageTests {
       let answer =
         switch web.router.admission(request.head) {
         case .refuse(let response): response
-        case .accept, .acceptFile: try #require(await web.router.answer(request))
+        case .accept, .acceptFile, .acceptAfter: try #require(await web.router.answer(request))
         }
       let text = String(decoding: answer.body, as: UTF8.self)
       #expect(

@@ -87,6 +87,7 @@ struct ControlAccessTests {
     switch world.routes.admission(request.head) {
     case .accept(let bytes): "\(bytes)"
     case .acceptFile(let bytes): "file \(bytes)"
+    case .acceptAfter(_, let bytes): "after a check \(bytes)"
     case .refuse(let response): "\(response.status)"
     }
   }
