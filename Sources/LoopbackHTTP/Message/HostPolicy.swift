@@ -31,9 +31,14 @@ package struct HostPolicy: Hashable, Sendable {
 
   /// The rejection of a request; `nil` when the request is allowed.
   ///
-  /// - Parameter isPage: Whether the path is that of a page without data, to which a link on a page
-  ///   of another site may lead.
-  package func refusal(of head: HTTPRequestHead, isPage: Bool = false) -> HTTPRefusal? {
+  /// - Parameters:
+  ///   - isPage: Whether the path is that of a page without data, to which a link on a page of
+  ///     another site may lead.
+  ///   - isFile: Whether the path is a valid one for the download of a file, which no other page can
+  ///     guess. The elements of a page that show a file send no `Origin`.
+  package func refusal(
+    of head: HTTPRequestHead, isPage: Bool = false, isFile: Bool = false
+  ) -> HTTPRefusal? {
     let hosts = head.values("host")
     if hosts.count <= 1, let host = head.authority ?? hosts.first {
       guard isOwn(host.asciiLowercased) else {
@@ -52,7 +57,9 @@ package struct HostPolicy: Hashable, Sendable {
     {
       return HTTPRefusal(403, "requests from pages of other sites are not allowed")
     }
-    if isPage, ["GET", "HEAD"].contains(head.method), origins.isEmpty,
+    let isReading = ["GET", "HEAD"].contains(head.method) && origins.isEmpty
+    if isFile, isReading { return nil }
+    if isPage, isReading,
       head.values("sec-fetch-mode") == ["navigate"], head.values("sec-fetch-dest") == ["document"]
     {
       return nil

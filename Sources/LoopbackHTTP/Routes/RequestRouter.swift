@@ -71,7 +71,8 @@ final class RequestRouter: Sendable {
     let area = routing.area(of: head.path)
     let policy = area == .service ? routing.policy : routing.controlPolicy
     let isPage = area == .signIn || ConsolePage.paths.contains(head.path)
-    if let refusal = policy.refusal(of: head, isPage: isPage) {
+    let isFile = area == .service && routing.routes.isDownload(head.path)
+    if let refusal = policy.refusal(of: head, isPage: isPage, isFile: isFile) {
       return .refuse(HTTPResponse(refusal))
     }
     var admission: HTTPAdmission =

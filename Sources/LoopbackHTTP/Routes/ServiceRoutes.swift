@@ -142,6 +142,11 @@ struct ServiceRoutes: Sendable {
       ?? servicePath(path).map(ServiceRoutes.methods)
   }
 
+  /// Whether a path is a valid one for the download of a file.
+  func isDownload(_ path: String) -> Bool {
+    if case .download = SignedPath(path: path, signer: tokens.signer) { true } else { false }
+  }
+
   /// The name of a path's endpoint, or the kind of a signed path; `nil` for an unknown path.
   func operation(of path: String) -> String? {
     switch SignedPath(path: path, signer: tokens.signer) {

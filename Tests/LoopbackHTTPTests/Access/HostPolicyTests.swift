@@ -162,6 +162,42 @@ struct HostPolicyTests {
   }
 
   /// Proves TH-2.
+  @Test("An element of any page gets a file by its URL, and nothing else without an allowed Origin")
+  func elementsOfPagesGetFiles() async throws {
+    try await AccessWorld.run(origins: Self.allowed) { world in
+      let belongings = try await world.settle()
+      let site = "Sec-Fetch-Site: cross-site"
+      let (host, evil) = ("Host: localhost:PORT", "Origin: http://evil.example")
+      for lines in [
+        [site, "Sec-Fetch-Mode: no-cors", "Sec-Fetch-Dest: image"],
+        [site, "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document"],
+        ["Sec-Fetch-Site: same-site"],
+      ] {
+        for path in [belongings.filePath, belongings.filePath + "/photo.jpg"] {
+          let answer = try await ask(world, [host] + lines, target: path)
+          #expect(answer.status == 200 && answer.text == "ALICES-file-content", "\(lines)")
+          let head = try await ask(world, [host] + lines, method: "HEAD", target: path)
+          #expect(head.status == 200, "\(lines)")
+        }
+      }
+      let changed =
+        belongings.filePath.dropLast() + (belongings.filePath.hasSuffix("A") ? "B" : "A")
+      for (lines, method, path) in [
+        ([host, site], "POST", belongings.filePath), ([host, site], "GET", String(changed)),
+        ([host, site], "POST", belongings.uploadPath),
+        ([host, site], "GET", belongings.courierPath),
+        ([host, evil], "GET", belongings.filePath),
+        ([host, evil, site], "GET", belongings.filePath),
+        (["Host: evil.example:PORT", site], "GET", belongings.filePath),
+      ] {
+        let answer = try await ask(world, lines, method: method, target: path)
+        #expect(answer.status == 403, "\(method) \(lines): \(answer.status)")
+        #expect(!answer.whole.contains(AccessWorld.mark))
+      }
+    }
+  }
+
+  /// Proves TH-2.
   @Test("Without allowed origins only the server's own pages are accepted")
   func withoutAllowedOriginsOnlyTheServersPagesAreAccepted() async throws {
     try await AccessWorld.run { world in
