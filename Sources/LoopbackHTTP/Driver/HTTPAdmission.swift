@@ -4,7 +4,7 @@ package enum HTTPAdmission: Sendable {
   /// limit in ``HTTPLimits`` applies as well.
   case accept(bodyBytes: Int)
   /// The request is accepted with a body of up to `bytes` bytes, which is passed on as a file; the
-  /// limit in ``HTTPLimits`` applies as well.
+  /// limit in ``HTTPLimits`` does not apply.
   case acceptFile(bytes: Int)
   /// As `accept`, unless `check` returns a response, which refuses the request.
   ///

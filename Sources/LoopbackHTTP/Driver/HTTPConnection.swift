@@ -39,7 +39,6 @@ final class HTTPConnection {
   /// The head of the current request.
   var head: HTTPRequestHead?
   var body = HTTPBody()
-  var bodyLimit = 0
   /// The response sent instead of calling the handler.
   var refusal: HTTPResponse?
   var output = HTTPOutput()

@@ -38,11 +38,7 @@ extension HTTPServerCore {
         guard let event = try connection.parser.next() else { break }
         switch event {
         case .head(let head): try admit(head, connection)
-        case .body(let piece):
-          guard connection.body.count + piece.count <= connection.bodyLimit else {
-            throw tooLong(connection.bodyLimit)
-          }
-          try connection.body.append(piece)
+        case .body(let piece): try connection.body.append(piece)
         case .end: complete(connection)
         }
       }
@@ -115,20 +111,17 @@ extension HTTPServerCore {
   private func accept(
     _ head: HTTPRequestHead, _ bodyBytes: Int, usesFile: Bool, _ connection: HTTPConnection
   ) throws(HTTPRefusal) {
-    connection.bodyLimit = min(max(0, bodyBytes), options.limits.bodyBytes)
+    let limit = min(max(0, bodyBytes), usesFile ? .max : options.limits.bodyBytes)
     connection.body = HTTPBody(usesFile: usesFile)
-    if case .length(let length) = head.framing, length > connection.bodyLimit {
-      throw tooLong(connection.bodyLimit)
+    connection.parser.bodyLimit = limit
+    if case .length(let length) = head.framing, length > limit {
+      throw HTTPRefusal(413, "the body is longer than \(limit) bytes")
     }
     // A client that already sends the body needs no interim response.
     if head.expectsContinue, connection.parser.unreadBytes == 0 {
       connection.output.append(HTTPResponse.continueResponse)
       flush(connection)
     }
-  }
-
-  private func tooLong(_ limit: Int) -> HTTPRefusal {
-    HTTPRefusal(413, "the body is longer than \(limit) bytes")
   }
 
   /// Starts the handler of a request that was read completely.

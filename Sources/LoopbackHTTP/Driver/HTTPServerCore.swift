@@ -116,12 +116,15 @@ actor HTTPServerCore {
     }
     let id = nextID
     nextID += 1
+    // The admission of a request limits its body.
+    var limits = options.limits
+    limits.bodyBytes = .max
     let peer = options.trustedProxies.isEmpty ? nil : HTTPSocket.peer(descriptor)
     let connection = HTTPConnection(
       id: id, descriptor: descriptor,
       isTrustedProxy: peer.map { peer in
         options.trustedProxies.contains { $0.contains(peer) }
-      } ?? false, limits: options.limits, now: clock.elapsed())
+      } ?? false, limits: limits, now: clock.elapsed())
     connections[id] = connection
     connectionCount.add(1, ordering: .relaxed)
     connection.watches = 1

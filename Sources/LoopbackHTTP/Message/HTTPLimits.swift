@@ -8,7 +8,7 @@ package struct HTTPLimits: Hashable, Sendable {
   package var headerBytes: Int
   /// The maximum number of header fields.
   package var fieldCount: Int
-  /// The maximum size of the body in bytes.
+  /// The maximum size in bytes of a body that is kept in memory.
   package var bodyBytes: Int
 
   /// Sets the limits; the defaults suit a server for one machine.

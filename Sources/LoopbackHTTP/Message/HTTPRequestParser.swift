@@ -38,10 +38,15 @@ package struct HTTPRequestParser: Sendable {
   var (lineCount, lineBytes) = (0, 0)
   /// The number of body bytes read so far.
   var bodyBytes = 0
+  /// The maximum size of the current body in bytes; after a head, another one can be set.
+  var bodyLimit: Int
   var hasSkippedLine = false
 
   /// Creates a parser for a new connection.
-  package init(limits: HTTPLimits = HTTPLimits()) { self.limits = limits }
+  package init(limits: HTTPLimits = HTTPLimits()) {
+    self.limits = limits
+    bodyLimit = limits.bodyBytes
+  }
 
   /// Appends input from the connection.
   package mutating func append(_ more: some Sequence<UInt8>) {
@@ -83,6 +88,7 @@ package struct HTTPRequestParser: Sendable {
         state = .head
         lines = []
         (lineCount, lineBytes, bodyBytes) = (0, 0, 0)
+        bodyLimit = limits.bodyBytes
         hasSkippedLine = false
         // An idle connection must not keep the buffer of a large request.
         if position == bytes.count, bytes.capacity > 16384 {
@@ -198,8 +204,8 @@ package struct HTTPRequestParser: Sendable {
     let number = significant.reduce(UInt64(0)) { $0 << 4 | UInt64($1.hexadecimalValue ?? 0) }
     let size = Int(clamping: number)
     let (total, isTooLarge) = bodyBytes.addingReportingOverflow(size)
-    guard !isTooLarge, total <= limits.bodyBytes else {
-      throw HTTPRefusal(413, "the body is longer than \(limits.bodyBytes) bytes")
+    guard !isTooLarge, total <= bodyLimit else {
+      throw HTTPRefusal(413, "the body is longer than \(bodyLimit) bytes")
     }
     bodyBytes = total
     return size

@@ -31,7 +31,7 @@ final class AccessWorld: Sendable {
 
   /// Listens; on a file at `path`, or in memory.
   init(
-    path: String? = nil, origins: [String] = [],
+    path: String? = nil, origins: [String] = [], limits: HTTPLimits = HTTPLimits(),
     _ change: (inout LoopbackWebServer.Options) -> Void = { _ in }
   ) throws {
     let time = SharedTime()
@@ -46,17 +46,18 @@ final class AccessWorld: Sendable {
       allowedOrigins: origins, webTokenSeconds: AccessWorld.lifetime)
     change(&options)
     web = try LoopbackWebServer(
-      server, options: options, http: HTTPServerOptions(host: options.host, clock: httpClock))
+      server, options: options,
+      http: HTTPServerOptions(host: options.host, clock: httpClock) { $0.limits = limits })
     alicesUser = try server.user(of: AccessWorld.alice).rawValue
   }
 
   /// Runs a test on a world of its own.
   static func run(
-    path: String? = nil, origins: [String] = [],
+    path: String? = nil, origins: [String] = [], limits: HTTPLimits = HTTPLimits(),
     options change: (inout LoopbackWebServer.Options) -> Void = { _ in },
     sourceLocation: SourceLocation = #_sourceLocation, _ test: (AccessWorld) async throws -> Void
   ) async throws {
-    let world = try AccessWorld(path: path, origins: origins, change)
+    let world = try AccessWorld(path: path, origins: origins, limits: limits, change)
     do {
       try await test(world)
     } catch {

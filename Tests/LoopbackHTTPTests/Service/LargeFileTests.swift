@@ -110,6 +110,36 @@ struct LargeFileTests {
     }
   }
 
+  /// Proves TH-11.
+  @Test("The limit of a file alone bounds its upload, also above the limit of other bodies")
+  func filesMayExceedOtherBodies() async throws {
+    try await AccessWorld.run(limits: HTTPLimits(bodyBytes: Self.part)) { world in
+      let content = Self.bytes(2 * Self.part)
+      _ = try await save(content, world)
+      let path = try await world.uploadTicket()
+      let client = try TestClient(port: world.web.port)
+      let head = "PUT \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(world.web.port)\r\n"
+      let size = String(content.count, radix: 16)
+      await client.send(
+        Array("\(head)Transfer-Encoding: chunked\r\n\r\n\(size)\r\n".utf8) + content
+          + Array("\r\n0\r\n\r\n".utf8))
+      #expect(try await client.answer().status == 200)
+      await client.close()
+    }
+    try await AccessWorld.run { world in
+      for (raised, status) in [(false, 413), (true, 100)] {
+        var limits = world.server.limits
+        if raised { limits.assetBytes = 1 << 30 }
+        world.server.controls.setLimits(limits)
+        let path = try await world.uploadTicket()
+        let answer = try await world.send(
+          "PUT \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(world.web.port)\r\n"
+            + "Content-Length: \(1 << 30)\r\nExpect: 100-continue\r\n\r\n")
+        #expect(answer.status == status)
+      }
+    }
+  }
+
   @Test("Large bodies that are cut short, or too long, leave nothing behind")
   func incompleteBodiesLeaveNothing() async throws {
     try await run { world in
