@@ -396,6 +396,10 @@ struct ServiceRoutes: Sendable {
       } catch {
         // A committed change must not be reported as an error of its item.
         guard error != .cancelledAfterCommit else { throw error }
+        // Of a cancelled read no part is an answer, unless it follows a change.
+        if error == .cancelled, !serverRequest.requests.contains(where: \.isMutation) {
+          throw error
+        }
         outcomes.append(.failure(error))
       }
     }

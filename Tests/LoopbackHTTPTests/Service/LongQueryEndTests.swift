@@ -67,12 +67,15 @@ struct LongQueryEndTests {
       client = try TestClient(port: web.port)
     }
 
-    func request(_ body: String, _ endpoint: String = "records/query") throws -> String {
+    func request(
+      _ body: String, _ endpoint: String = "records/query", isExact: Bool = false
+    ) throws -> String {
       let target =
         "/database/1/\(LongQueryEndTests.container)/development/private/\(endpoint)"
         + "?ckAPIToken=\(web.apiToken())&ckWebAuthToken=\(try web.webAuthToken(for: "bob"))"
       return
         "POST \(target) HTTP/1.1\r\nHost: 127.0.0.1:\(web.port)\r\n"
+        + (isExact ? "cloudsync: 1\r\n" : "")
         + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
     }
 
@@ -200,6 +203,29 @@ struct LongQueryEndTests {
       #expect(await world.client.end() == .closed, "\(point)")
       await stopping.value
       #expect(try world.isSaved == (point == .afterCommit), "\(point)")
+      world.server.close()
+    }
+  }
+
+  /// Proves WS-161.
+  @Test("A request for the changes of several zones that a stopping server ends is 503 as a whole")
+  func aStoppedServerEndsChangesOfZones() async throws {
+    for isExact in [false, true] {
+      let world = try await World()
+      let zone = #"{"zoneID":{"zoneName":"Notes"}}"#
+      // The first zone is answered, and the second one waits.
+      world.server.controls.hold(next: 2)
+      await world.client.send(
+        try world.request(
+          #"{"zones":[\#(zone),\#(zone)]}"#, "changes/zone", isExact: isExact))
+      await world.server.controls.waitForHeldRequests()
+      world.server.controls.release(1)
+      await world.server.controls.waitForHeldRequests()
+      let stopping = await stop(world) { world.server.controls.heldRequests.isEmpty }
+      let answer = try await lastAnswer(world.client)
+      #expect(answer.status == 503 && answer.closes, "\(answer.text.prefix(200))")
+      #expect(answer.values("retry-after") == ["1"] && answer.code == "TRY_AGAIN_LATER")
+      await stopping.value
       world.server.close()
     }
   }
