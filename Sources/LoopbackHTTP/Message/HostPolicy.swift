@@ -101,11 +101,13 @@ package struct HostPolicy: Hashable, Sendable {
 
   /// The scheme, host and port by which a request reached the server, for the URLs in its response.
   ///
-  /// - Parameter own: the server's URL, for requests to the loopback address.
+  /// A client compares it with the URL that it used, of which there are two on this machine.
+  ///
+  /// - Parameter own: the server's URL, for requests without a host.
   package func baseURL(of head: HTTPRequestHead, own: String) -> String {
-    guard let host = (head.authority ?? head.value("host"))?.asciiLowercased, !isLoopback(host)
-    else { return own }
-    return "\(head.scheme ?? "http")://\(host)"
+    guard let host = (head.authority ?? head.value("host"))?.asciiLowercased else { return own }
+    // Under its own names the server is reached without TLS, whatever a proxy received.
+    return "\(isLoopback(host) ? "http" : head.scheme ?? "http")://\(host)"
   }
 
   /// The CORS fields that let a page of an allowed origin read the response.

@@ -63,6 +63,25 @@ struct OtherMachineTests {
     }
   }
 
+  /// Proves X10.
+  @Test("On this machine every URL begins with the name by which the client reached the server")
+  func everyURLBeginsWithTheNameThatTheClientUsed() async throws {
+    try await AccessWorld.run { world in
+      let port = world.web.port
+      for host in ["localhost:\(port)", "127.0.0.1:\(port)", "LOCALHOST:\(port)"] {
+        let own = "http://\(host.lowercased())/"
+        let url = try await uploadURL(world, ["Host: \(host)"])
+        #expect(url.hasPrefix(own + "assets/"), "\(url)")
+        let path = world.path(.zonesList) + "?ckAPIToken=\(world.web.apiToken())"
+        let answer = try await world.send("GET \(path) HTTP/1.1\r\nHost: \(host)\r\n\r\n")
+        // The page at this URL sends its message with this origin.
+        #expect(answer.redirect?.hasPrefix(own + "sign-in?") == true, "\(answer.text)")
+      }
+      let path = try world.path(.usersCaller) + "?" + world.query(AccessWorld.alice)
+      #expect(try await world.send("GET \(path) HTTP/1.0\r\n\r\n").status == 200)
+    }
+  }
+
   @Test("A server on one address is not reached by another one")
   func oneAddressIsNotReachedByAnother() async throws {
     try await AccessWorld.run { world in
