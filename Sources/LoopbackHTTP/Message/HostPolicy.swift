@@ -11,6 +11,8 @@ package struct HostPolicy: Hashable, Sendable {
   /// The names under which clients reach the server, besides those of the loopback address: a host
   /// for any port, or a host with its port.
   package var hosts: Set<String>
+  /// The host of the public URL, which a proxy may send without the URL's port.
+  package var proxiedHost: String?
   /// Whether clients may use any IP address as the host: the server listens for other machines.
   ///
   /// DNS rebinding needs a name, and pages of other sites are recognized by their `Origin`.
@@ -18,11 +20,13 @@ package struct HostPolicy: Hashable, Sendable {
 
   /// Creates a policy for a server on `port`.
   package init(
-    port: Int, origins: [String] = [], hosts: [String] = [], acceptsAddresses: Bool = false
+    port: Int, origins: [String] = [], hosts: [String] = [], proxiedHost: String? = nil,
+    acceptsAddresses: Bool = false
   ) {
     self.port = port
     self.origins = origins.map { WebOrigin($0)?.text ?? $0.asciiLowercased }
     self.hosts = Set(hosts.map { $0.asciiLowercased })
+    self.proxiedHost = proxiedHost
     self.acceptsAddresses = acceptsAddresses
   }
 
@@ -73,7 +77,7 @@ package struct HostPolicy: Hashable, Sendable {
 
   /// Whether a host with its port, in lower case, is one of this server's.
   private func isOwn(_ authority: String) -> Bool {
-    if isLoopback(authority) || isNamed(authority) { return true }
+    if isLoopback(authority) || isNamed(authority) || authority == proxiedHost { return true }
     return acceptsAddresses
       && HTTPAuthority.host(of: authority).map(HTTPAuthority.isAddress) == true
   }
@@ -96,7 +100,8 @@ package struct HostPolicy: Hashable, Sendable {
     let authority = String(origin.dropFirst(isSecure ? 8 : 7))
     if isLoopback(authority) { return !isSecure }
     // Another machine's address is another site, although requests may name any address.
-    return authority == host || isNamed(authority)
+    // The public URL's host with another port is another site, too.
+    return (authority == host && host != proxiedHost) || isNamed(authority)
   }
 
   /// The scheme, host and port by which a request reached the server, for the URLs in its response.

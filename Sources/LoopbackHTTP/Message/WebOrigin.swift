@@ -11,6 +11,9 @@ package struct WebOrigin: Hashable, Sendable {
     String(text.drop { $0 != "/" }.dropFirst(2))
   }
 
+  /// The host, in brackets if it is an IPv6 address.
+  var host: String? { HTTPAuthority.host(of: authority) }
+
   /// Parses an origin of `http` or `https`; `nil` for anything else, such as a URL with a path.
   package init?(_ text: some StringProtocol) {
     let lowercased = text.asciiLowercased

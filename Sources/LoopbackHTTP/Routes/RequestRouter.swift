@@ -45,7 +45,7 @@ final class RequestRouter: Sendable {
     let policy = HostPolicy(
       port: port, origins: options.allowedOrigins,
       hosts: options.allowedHosts + [publicURL?.authority, options.ownName].compactMap(\.self),
-      acceptsAddresses: !options.isLoopback)
+      proxiedHost: publicURL?.host, acceptsAddresses: !options.isLoopback)
     var controlPolicy = policy
     controlPolicy.origins = []
     let isLocal = options.isLoopback && publicURL == nil && options.allowedHosts.isEmpty

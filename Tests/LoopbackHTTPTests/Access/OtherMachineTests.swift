@@ -135,6 +135,23 @@ struct OtherMachineTests {
         world, .usersCaller, ["Host: sync.example", "Origin: https://sync.example"])
       #expect(answer.status == 200)
     }
+    // A proxy may pass on the host without the port, as nginx does with $host.
+    try await AccessWorld.run(options: { $0.publicURL = "https://sync.example:8443" }) { world in
+      for host in ["sync.example:8443", "sync.example", "SYNC.example"] {
+        let own = ["Host: \(host)", "Origin: https://sync.example:8443"]
+        #expect(try await ask(world, .usersCaller, own).status == 200, "\(host)")
+        #expect(
+          try await uploadURL(world, ["Host: \(host)"])
+            .hasPrefix("https://sync.example:8443/assets/"))
+        for origin in ["https://sync.example", "http://sync.example", "https://sync.example:1"] {
+          let answer = try await ask(world, .usersCaller, ["Host: \(host)", "Origin: \(origin)"])
+          #expect(answer.status == 403, "\(origin) at \(host)")
+        }
+      }
+      for host in ["sync.example:8444", "sync.example:80", "a.sync.example", "example"] {
+        #expect(try await ask(world, .usersCaller, ["Host: \(host)"]).status == 403, "\(host)")
+      }
+    }
     for url in ["sync.example", "https://sync.example/path", "ftp://sync.example", "https://"] {
       #expect(throws: CloudError.self, "\(url)") { try AccessWorld { $0.publicURL = url } }
     }
