@@ -300,7 +300,7 @@ let package = Package(
       "LoopbackHTTPTests",
       [
         "LoopbackHTTP", "LoopbackServer", "CloudSyncTesting", "WebServices", "CloudProtocol",
-        "Records", "VerificationSupport",
+        "Records", "Disk", "VerificationSupport",
       ]),
     tests(
       "TransportTests",

@@ -35,7 +35,7 @@ extension ControlRoutes {
         .init(
           name: "content-disposition", value: "attachment; filename=\"cloudsync-archive.jsonl\"")
       ])
-    response.file = archive.content
+    response.file = try archive.content()
     return response
   }
 

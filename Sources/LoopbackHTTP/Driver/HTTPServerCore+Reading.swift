@@ -39,7 +39,7 @@ extension HTTPServerCore {
         switch event {
         case .head(let head): try admit(head, connection)
         case .body(let piece): try connection.body.append(piece)
-        case .end: complete(connection)
+        case .end: try complete(connection)
         }
       }
     } catch {
@@ -125,13 +125,13 @@ extension HTTPServerCore {
   }
 
   /// Starts the handler of a request that was read completely.
-  private func complete(_ connection: HTTPConnection) {
+  private func complete(_ connection: HTTPConnection) throws(HTTPRefusal) {
     guard let head = connection.head else { return }
     if let refusal = connection.refusal {
       answer(connection, refusal)
       return
     }
-    let request = connection.body.request(head)
+    let request = try connection.body.request(head)
     connection.body = HTTPBody()
     connection.phase = .handling
     handlers += 1

@@ -86,10 +86,14 @@ extension ServiceRoutes {
         context.call(.downloadAsset(download)))
     else { throw CloudError(.assetNotAvailable, "the file does not exist") }
     var body = HTTPBody(usesFile: true)
-    do { try content.forEachPart { try body.append($0) } } catch {
+    let copy: AssetContent
+    do {
+      try content.forEachPart { try body.append($0) }
+      copy = try body.content()
+    } catch {
       throw error as? CloudError ?? CloudError(.serviceUnavailable, "\(error)", retryAfter: 30)
     }
-    let upload = UploadAsset(recordType: record.type, key: key, content: body.content)
+    let upload = UploadAsset(recordType: record.type, key: key, content: copy)
     guard
       case .assetUploaded(let kept) = try await context.device.send(
         context.call(.uploadAsset(upload), "/rereference/\(index)"),
