@@ -17,7 +17,7 @@ extension HTTPServerCore {
   /// clients wait to be accepted: those clients can't know that the server stops.
   func beginStop() {
     guard !isStopping else { return }
-    acceptConnections()
+    acceptConnections(most: Int(HTTPSocket.backlog) + 1)
     drainEnd = clock.elapsed() + options.drainTime
     stopListening()
     for connection in Array(connections.values) {

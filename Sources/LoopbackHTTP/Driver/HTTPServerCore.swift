@@ -77,10 +77,11 @@ actor HTTPServerCore {
     }
   }
 
-  /// Accepts the connections that wait.
-  func acceptConnections() {
-    // New connections must not delay the accepted ones: accept a limited number at a time.
-    for _ in 0..<64 {
+  /// Accepts the connections that wait, at most so many.
+  ///
+  /// New connections must not delay the accepted ones, so the number is limited.
+  func acceptConnections(most: Int = 64) {
+    for _ in 0..<most {
       guard !isStopping else { return }
       switch acceptance(descriptor) {
       case .connection(let descriptor): open(descriptor)

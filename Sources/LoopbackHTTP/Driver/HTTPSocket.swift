@@ -26,6 +26,9 @@ enum HTTPSocket {
     case exhausted
   }
 
+  /// The maximum number of connections that wait to be accepted.
+  static let backlog = SOMAXCONN
+
   /// Listens on an address of this machine; returns the descriptor and the port.
   ///
   /// - Parameter host: an IPv4 or IPv6 address, or a name; of several addresses the first is used.
@@ -58,7 +61,7 @@ enum HTTPSocket {
       throw failure("cannot configure the listening socket", error)
     }
     guard bind(descriptor, list.pointee.ai_addr, list.pointee.ai_addrlen) == 0,
-      Foundation.listen(descriptor, SOMAXCONN) == 0, let bound = address(descriptor, getsockname)
+      Foundation.listen(descriptor, backlog) == 0, let bound = address(descriptor, getsockname)
     else {
       let error = errno
       release(descriptor)
