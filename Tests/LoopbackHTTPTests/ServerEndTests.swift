@@ -202,6 +202,30 @@ struct ServerEndTests {
     }
   }
 
+  /// Proves WS-171.
+  @Test("A stop while an answer is sent: the requests that followed on the connection are answered")
+  func requestsBehindAnAnswerAreAnswered() async throws {
+    // The next request is there with the first one, comes later, or does not come.
+    for (first, second) in [("/b", ""), ("", "/b"), ("", "")] {
+      try await ServerHarness.run { harness in
+        let client = try harness.client(receiveBuffer: 65536)
+        await client.send(harness.get("/big") + (first.isEmpty ? "" : harness.get(first)))
+        try await client.waitForBytes()
+        let stopped = harness.stop()
+        while await !harness.server.core.isStopping { await Task.yield() }
+        if !second.isEmpty { await client.send(harness.get(second)) }
+        let big = try await client.answer()
+        #expect(big.body == ServerHarness.bigBody && !big.closes)
+        if first + second == "/b" {
+          let answer = try await client.answer()
+          #expect(answer.text == "GET /b" && answer.closes)
+        }
+        #expect(await client.end() == .closed)
+        await stopped.wait()
+      }
+    }
+  }
+
   @Test("After the drain time handlers are cancelled and awaited, and connections are closed")
   func drainTimeoutCancelsHandlers() async throws {
     try await ServerHarness.run { harness in

@@ -123,7 +123,8 @@ extension HTTPServerCore {
   private func answered(_ connection: HTTPConnection) {
     guard connection.closesAfterAnswer else {
       connection.forgetRequest()
-      if isStopping { endLingering(connection) }
+      // The client was not told that the connection ends.
+      if isStopping { closeUnlessAsked(connection) }
       return
     }
     if connection.isAtEnd {

@@ -22,14 +22,18 @@ extension HTTPServerCore {
     stopListening()
     for connection in Array(connections.values) {
       switch connection.phase {
-      case .reading:
-        if connection.isBetweenRequests { readable(connection.id) }
-        if connection.isBetweenRequests { close(connection) }
+      case .reading: closeUnlessAsked(connection)
       case .lingering: endLingering(connection)
       case .checking, .handling, .answering, .closed: break
       }
     }
     finishIfDone()
+  }
+
+  /// Closes a connection on which no request has arrived, not even to the system.
+  func closeUnlessAsked(_ connection: HTTPConnection) {
+    if connection.isBetweenRequests { readable(connection.id) }
+    if connection.isBetweenRequests { close(connection) }
   }
 
   /// Cancels the running handlers, whose responses are still sent, and closes all other
