@@ -26,6 +26,8 @@ package struct HTTPRequestHead: Hashable, Sendable {
   package var method: String
   /// The path without the query, with unnecessary percent escapes decoded.
   package var path: String
+  /// The path without the query, with its percent escapes as they were sent.
+  package var sentPath: String
   /// The query string; `nil` when there is none.
   package var query: String?
   /// The host and port of an absolute-form target, which override the `Host` field.
@@ -43,13 +45,14 @@ package struct HTTPRequestHead: Hashable, Sendable {
   /// Whether another request may follow on the connection.
   package var keepsAlive = true
 
-  /// Creates a head; the parser sets its framing.
+  /// Creates a head; the parser sets its framing, and the path as it was sent if it differs.
   package init(
     method: String, path: String, query: String?, authority: String? = nil, minorVersion: Int,
     fields: [Field]
   ) {
     self.method = method
     self.path = path
+    sentPath = path
     self.query = query
     self.authority = authority
     self.minorVersion = minorVersion

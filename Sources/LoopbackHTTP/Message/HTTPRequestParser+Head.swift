@@ -59,9 +59,11 @@ extension HTTPRequestParser {
     let method = String(decoding: parts[0], as: UTF8.self)
     let minorVersion = try HTTPRequestParser.minorVersion(parts[2])
     let target = try HTTPTarget(parts[1], method)
-    return HTTPRequestHead(
+    var head = HTTPRequestHead(
       method: method, path: target.path, query: target.query, authority: target.authority,
       minorVersion: minorVersion, fields: [])
+    head.sentPath = target.sentPath
+    return head
   }
 
   /// The minor version of HTTP/1; versions above 1 are treated as 1.

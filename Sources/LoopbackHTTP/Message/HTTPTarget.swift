@@ -4,6 +4,8 @@
 struct HTTPTarget {
   /// The path without unnecessary percent escapes; `*` for the server as a whole.
   var path: String
+  /// The path as it was sent.
+  var sentPath: String
   /// The query string.
   var query: String?
   /// The host and port of an absolute-form target.
@@ -21,14 +23,14 @@ struct HTTPTarget {
       throw HTTPRefusal(501, "this server is not a proxy and does not support CONNECT")
     }
     if bytes.first == 0x2F {
-      (path, query) = HTTPTarget.parts(bytes)
+      (path, sentPath, query) = HTTPTarget.parts(bytes)
       return
     }
     if text == "*" {
       guard method == "OPTIONS" else {
         throw HTTPRefusal(400, "an asterisk is valid as the target of OPTIONS only")
       }
-      path = text
+      (path, sentPath) = (text, text)
       return
     }
     let scheme = "http://"
@@ -41,16 +43,17 @@ struct HTTPTarget {
     guard HTTPAuthority.isValid(authority) else {
       throw HTTPRefusal(400, "the target has no valid host and port")
     }
-    (path, query) = HTTPTarget.parts(rest[end...])
+    (path, sentPath, query) = HTTPTarget.parts(rest[end...])
     if rest[end...].isEmpty, method == "OPTIONS" { path = "*" }
     self.authority = authority
   }
 
-  /// The path, `/` if it is empty, and the query.
-  private static func parts(_ bytes: ArraySlice<UInt8>) -> (String, String?) {
+  /// The path, `/` if it is empty, the same as it was sent, and the query.
+  private static func parts(_ bytes: ArraySlice<UInt8>) -> (String, String, String?) {
     let parts = bytes.split(separator: 0x3F, maxSplits: 1, omittingEmptySubsequences: false)
     return (
       parts[0].isEmpty ? "/" : normalized(parts[0]),
+      parts[0].isEmpty ? "/" : String(decoding: parts[0], as: UTF8.self),
       parts.count > 1 ? String(decoding: parts[1], as: UTF8.self) : nil
     )
   }

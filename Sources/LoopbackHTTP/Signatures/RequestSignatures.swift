@@ -61,7 +61,7 @@ struct RequestSignatures: Sendable {
   {
     let (id, date, signature, time) = try parts(of: head, path)
     guard let key = try keys.publicKey(id) else { throw .unknownKey }
-    let target = head.path + (head.query.map { "?\($0)" } ?? "")
+    let target = head.sentPath + (head.query.map { "?\($0)" } ?? "")
     let hashes = [Notation.base64(SHA256.digest(of: body))] + (body.isEmpty ? [""] : [])
     let isValid = hashes.contains { hash in
       key.isValid(signature, of: Array("\(date):\(hash):\(target)".utf8))

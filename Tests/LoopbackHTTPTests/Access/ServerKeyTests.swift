@@ -293,12 +293,15 @@ struct ServerKeyTests {
       _ = try await keys(world, "POST", ["publicKey": program.pem])
       let body = #"{"query":{"recordType":"Note"}}"#
       let (query, caller) = (world.path(.recordsQuery, .public), world.path(.usersCaller, .public))
+      let escaped = query.replacing("iCloud.", with: "i%43loud%2e")
       let script = "?ckjsBuildVersion=1902&ckjsVersion=2.6.1"
       let rows: [(sent: String, signed: String, body: String, hash: String?, status: Int)] = [
         (query + script, query + script, body, nil, 200), (query, query, body, nil, 200),
         (query + "?", query + "?", body, nil, 200), (query + script, query, body, nil, 401),
         (query, query + script, body, nil, 401), (query + "?a=1", query + "?a=2", body, nil, 401),
         (query + "?a=%7E", query + "?a=~", body, nil, 401), (query, query, body, "", 401),
+        (escaped, escaped, body, nil, 200), (escaped, query, body, nil, 401),
+        (query, escaped, body, nil, 401), (world.web.url + escaped, escaped, body, nil, 200),
         (caller, caller, "", nil, 200), (caller, caller, "", "", 200),
         (caller + script, caller + script, "", "", 200), (caller, caller, "{}", "", 401),
       ]
