@@ -40,10 +40,16 @@ extension ServiceRoutes {
         + ServiceRoutes.uploadSeconds)
     var answers: [JSON] = []
     for (index, value) in asked.enumerated() {
-      let key = try value.text("fieldName")
+      let (key, recordType) = (try value.text("fieldName"), try value.text("recordType"))
+      for (name, what) in [(key, "a field"), (recordType, "a record type")] {
+        // The upload checks the rest. A longer name would make a URL that is not valid.
+        guard (1...ServiceRoutes.nameBytes).contains(name.utf8.count) else {
+          throw .malformed("the name of \(what) needs 1 to \(ServiceRoutes.nameBytes) bytes")
+        }
+      }
       let signedPath = SignedPath.upload(
-        owner(context), recordType: try value.text("recordType"), key: key,
-        requestID: "\(context.requestID)/upload/\(index)", until: until)
+        owner(context), recordType: recordType, key: key,
+        requestID: context.partID("/upload/\(index)"), until: until)
       answers.append(
         .members([
           "recordName": .string(try value.optionalText("recordName") ?? UUID().uuidString),

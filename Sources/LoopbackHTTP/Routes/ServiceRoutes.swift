@@ -21,6 +21,9 @@ struct ServiceRoutes: Sendable {
   /// Rules: WS-87 and WS-88.
   static let items = 200
 
+  /// The maximum number of bytes of a request's ID, and of a name.
+  static let nameBytes = 255
+
   /// The number of bytes of changed records in a response after which each further zone gives no
   /// record, with `moreComing` if it has changes.
   static let changesBytes = 8 << 20
@@ -63,7 +66,15 @@ struct ServiceRoutes: Sendable {
     func call(_ request: CloudRequest, _ suffix: String = "") -> CloudCall {
       CloudCall(
         container: path.container, environment: path.environment, database: path.database,
-        expectedUser: expectedUser, requestID: requestID + suffix, request: request)
+        expectedUser: expectedUser, requestID: partID(suffix), request: request)
+    }
+
+    /// The ID of a part of the request: that of the request, or its digest if the ID of the part
+    /// would be too long, and the suffix.
+    func partID(_ suffix: String) -> String {
+      let id = requestID + suffix
+      return id.utf8.count <= ServiceRoutes.nameBytes
+        ? id : SHA256.hexadecimal(of: Array(requestID.utf8)) + suffix
     }
   }
 
@@ -307,7 +318,7 @@ struct ServiceRoutes: Sendable {
   ) throws(CloudError) -> ServiceContext {
     let given = head.value(EnvelopeHeader.device) ?? items["clientId"]
     let name = given ?? "web"
-    guard (1...255).contains(name.utf8.count) else {
+    guard (1...ServiceRoutes.nameBytes).contains(name.utf8.count) else {
       throw .malformed("a device's name needs 1 to 255 bytes")
     }
     let device = server.remoteDevice(name, account: bearer?.account)
@@ -318,7 +329,7 @@ struct ServiceRoutes: Sendable {
     // CloudKit's limit; for this package's client, the server's limit applies.
     if !isExact { notation.itemLimit = min(ServiceRoutes.items, server.limits.itemsPerRequest) }
     let requestID = head.value(EnvelopeHeader.request)
-    guard requestID.map({ (1...255).contains($0.utf8.count) }) ?? true else {
+    guard requestID.map({ (1...ServiceRoutes.nameBytes).contains($0.utf8.count) }) ?? true else {
       throw .malformed("a request's ID needs 1 to 255 bytes")
     }
     var context = ServiceContext(

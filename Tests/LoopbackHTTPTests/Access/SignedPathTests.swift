@@ -131,6 +131,37 @@ struct SignedPathTests {
     }
   }
 
+  /// Proves WS-83.
+  @Test("A request ID and names of any allowed length make a URL that takes the file")
+  func longestNamesMakeValidURLs() async throws {
+    try await AccessWorld.run { world in
+      let long = String(repeating: "a", count: 255)
+      let id = "cloudsync-request: \(long)"
+      let query = try world.query(AccessWorld.alice)
+      func ask(_ field: String, _ type: String) async throws -> TestClient.Answer {
+        let token = #"{"recordName":"r","recordType":"\#(type)","fieldName":"\#(field)"}"#
+        return try await world.post(
+          .assetsUpload, query: query, #"{"tokens":[\#(token),\#(token)]}"#, fields: [id])
+      }
+      let tokens = try JSON(parsing: try await ask(long, long).body)["tokens"]?.array
+      let paths = try #require(tokens).map { try world.path(of: $0["url"]?.string) }
+      #expect(Set(paths).count == 2)
+      var receipts: Set<String> = []
+      for (number, path) in paths.enumerated() {
+        let answer = try await world.ask("POST", path, body: [UInt8(number)])
+        #expect(answer.status == 200, "\(answer.text)")
+        receipts.insert(answer.text)
+      }
+      #expect(receipts.count == 2)
+      for (field, type) in [(long + "a", "Note"), ("file", long + "a"), ("", "Note"), ("file", "")]
+      {
+        let answer = try await ask(field, type)
+        #expect(answer.status == 400 && answer.code == "BAD_REQUEST", "\(answer.text)")
+        #expect(answer.text.contains("1 to 255 bytes"), "\(answer.text)")
+      }
+    }
+  }
+
   /// Proves WS-86.
   @Test("A signed path ends with its record, its access or its server")
   func aSignedPathEndsWithItsRecordAccessOrServer() async throws {
