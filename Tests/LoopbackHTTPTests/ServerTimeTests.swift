@@ -70,6 +70,31 @@ struct ServerTimeTests {
   }
 
   /// Proves TH-12.
+  @Test("A client that goes on sending a refused body reads the response, within a minute")
+  func refusedBodyIsDiscardedForAMinute() async throws {
+    try await ServerHarness.run { harness in
+      let head = harness.get("/forbidden", fields: ["Content-Length: 100000000"])
+      let client = try harness.client()
+      await client.send(head)
+      let silent = try harness.client()
+      await silent.send(head)
+      for each in [client, silent] { #expect(try await each.answer().status == 403) }
+      for second in 0..<59 {
+        await client.send([UInt8](repeating: 7, count: 100))
+        // Ends without a connection, too.
+        while await !harness.server.core.hasDiscarded(since: .seconds(second)) {
+          await Task.yield()
+        }
+        await harness.clock.pass(.seconds(1))
+        if second == 1 { await harness.reach(connections: 1) }
+      }
+      #expect(await harness.server.core.count(.end) == 1)
+      await harness.clock.pass(.seconds(1))
+      await harness.reach(connections: 0)
+    }
+  }
+
+  /// Proves TH-12.
   @Test("An idle connection is closed, an active one is not, and a refused one is cut off")
   func idleConnectionIsClosed() async throws {
     try await ServerHarness.run { harness in
@@ -238,6 +263,12 @@ extension HTTPServerCore {
   /// The number of connections that wait for this.
   fileprivate func count(_ wait: HTTPConnection.Wait) -> Int {
     connections.values.filter { $0.wait == wait }.count
+  }
+
+  /// Whether a lingering connection has discarded input at this time or later, or there is none.
+  fileprivate func hasDiscarded(since time: Duration) -> Bool {
+    let lingering = connections.values.filter { $0.wait == .end && $0.phase != .closed }
+    return lingering.isEmpty || lingering.contains { $0.lastDiscard >= time }
   }
 
   /// The times at which connections began to wait until more of their answer is taken.

@@ -62,6 +62,8 @@ final class HTTPConnection {
 
   private(set) var wait = Wait.header
   private(set) var waitsSince: Duration
+  /// When input of a lingering connection was discarded last.
+  var lastDiscard = Duration.zero
   /// The number of bytes of the body at the last check, and when that number was new.
   private var progress: (count: Int, time: Duration)
 

@@ -1,5 +1,8 @@
 extension HTTPServerCore {
-  /// The time limit for a client to close a connection after the last response.
+  /// The time limit for a client that sends nothing to close a connection after the last response.
+  ///
+  /// A client that still sends a refused body may read the response afterwards. It has the time of
+  /// an idle connection.
   private static let lingerTime = Duration.seconds(2)
 
   /// Closes the connections whose time limit has passed.
@@ -46,7 +49,8 @@ extension HTTPServerCore {
     case .answer:
       if waited >= options.stallTime { close(connection) }
     case .end:
-      if waited >= HTTPServerCore.lingerTime { close(connection) }
+      let silent = now - max(connection.waitsSince, connection.lastDiscard)
+      if silent >= HTTPServerCore.lingerTime || waited >= options.idleTime { close(connection) }
     }
   }
 }

@@ -8,7 +8,10 @@ extension HTTPServerCore {
     guard connection.phase != .closed else { return }
     switch receive(connection.descriptor) {
     case .bytes(let count):
-      guard connection.phase != .lingering else { return }
+      guard connection.phase != .lingering else {
+        connection.lastDiscard = clock.elapsed()
+        return
+      }
       take(count, connection)
       proceed(connection)
     case .blocked: break
