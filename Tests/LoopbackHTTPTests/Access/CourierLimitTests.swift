@@ -95,8 +95,8 @@ struct CourierLimitTests {
   }
 
   /// Proves S4, WS-71, WS-72.
-  @Test("A long poll ends by a push, a time limit, its end or another poll")
-  func aLongPollEndsByPushTimeEndOrReplacement() async throws {
+  @Test("A long poll without a push ends empty, by its time limit or the end of its client")
+  func aLongPollEndsByTimeOrCancellation() async throws {
     let clock = SimulatedClock()
     let server = LoopbackServer(clock: { Timestamp(secondsSinceReferenceDate: 1) })
     let courier = WebCourier(clock: clock, wallClock: server.clock)

@@ -72,7 +72,7 @@ struct CourierPollTests {
     server.close()
   }
 
-  /// Proves WS-71.
+  /// Proves S4, WS-71, WS-72.
   @Test("Of two requests of one device the newer gets the push, and the older waits on")
   func twoRequestsOfOneDeviceDoNotAlternate() async {
     let courier = courier()
