@@ -38,7 +38,7 @@ package struct HostPolicy: Hashable, Sendable {
   /// - Parameters:
   ///   - isPage: Whether the path is that of a page without data, to which a link on a page of
   ///     another site may lead.
-  ///   - isFile: Whether the path is a valid one for the download of a file, which no other page can
+  ///   - isFile: Whether the path is a valid one for the download of a file, which no page can
   ///     guess. The elements of a page that show a file send no `Origin`.
   package func refusal(
     of head: HTTPRequestHead, isPage: Bool = false, isFile: Bool = false

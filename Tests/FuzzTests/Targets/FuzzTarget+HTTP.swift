@@ -87,7 +87,7 @@ extension FuzzTarget {
 
     var text = "\(head.method) "
     if let authority = head.authority { text += "http://\(authority)" }
-    if head.authority == nil || head.path != "*" { text += head.path }
+    if head.authority == nil || head.path != "*" { text += head.sentPath }
     if let query = head.query { text += "?\(query)" }
     text += " HTTP/1.\(head.minorVersion)\r\n"
     for field in head.fields { text += "\(field.name):\(field.value)\r\n" }
