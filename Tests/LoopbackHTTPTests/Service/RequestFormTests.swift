@@ -88,7 +88,7 @@ struct RequestFormTests {
       let rows: [(status: Int, line: String, fields: [String], needsAccess: Bool)] = [
         (400, "POST \(lookup) HTTP/1.1", ["Content-Length: x"], false),
         (400, "GET /a b HTTP/1.1", [], false), (400, "GET /x HTTP/1.1", ["no colon"], false),
-        (413, "POST \(lookup) HTTP/1.1", ["Content-Length: 99999999999"], false),
+        (413, "POST \(lookup) HTTP/1.1", ["Content-Length: 99999999999"], true),
         (413, "POST \(lookup) HTTP/1.1", ["Content-Length: 9999999"], true),
         (417, "POST \(lookup) HTTP/1.1", ["Expect: more"], false),
         (431, "GET /x HTTP/1.1", ["A: \(long)"], false),
