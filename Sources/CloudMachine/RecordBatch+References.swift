@@ -189,13 +189,7 @@ extension RecordBatch {
       for target in targets {
         let links = try stored(linksTo: target).filter { $0.kind == .deleteSelf }
         if links.contains(where: { $0.holder == id }) { continue }
-        let left = links.count { link in
-          guard let position = savePosition(of: link.holder), holds(position) else {
-            return !deleted.contains(link.holder)
-          }
-          return saves[position].links.contains { $0.target == target && $0.kind == .deleteSelf }
-        }
-        let count = (counts[target] ?? left) + 1
+        let count = (counts[target] ?? links.count { remains($0, to: target, deleted) }) + 1
         guard count <= context.limits.owningReferences else {
           saves[index].error = CloudError(
             .limitExceeded,
@@ -205,6 +199,17 @@ extension RecordBatch {
         counts[target] = count
       }
     }
+  }
+
+  /// Whether a stored owning reference to `target` is still there after this request, which deletes
+  /// the records `deleted`.
+  private func remains(
+    _ link: RecordLink, to target: RecordID, _ deleted: Set<RecordID>
+  ) -> Bool {
+    guard let position = savePosition(of: link.holder), holds(position) else {
+      return !deleted.contains(link.holder)
+    }
+    return saves[position].links.contains { $0.target == target && $0.kind == .deleteSelf }
   }
 }
 

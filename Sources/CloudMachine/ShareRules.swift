@@ -16,9 +16,10 @@ struct ShareRules {
     if let stored, stored.root != asked.root {
       throw Refusal(.invalidArguments, "a share can't change its root; create another share")
     }
-    // Before any of them is looked up: the owner's entry, and those that leave or become one.
-    let left = 1 + (stored?.participants.count ?? 0)
-    guard asked.participants.count <= context.limits.shareParticipants + left else {
+    // Refused before anyone is looked up. The entries of the owner and of stored participants may
+    // be left out below, so they are not counted here.
+    let spare = 1 + (stored?.participants.count ?? 0)
+    guard asked.participants.count <= context.limits.shareParticipants + spare else {
       throw tooMany
     }
     var settled = ShareDetails(

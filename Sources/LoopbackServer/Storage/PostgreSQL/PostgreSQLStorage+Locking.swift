@@ -37,8 +37,8 @@
     /// - Throws: A conflict, if one is not as it was read.
     func lockAccounts(in changes: [StorageChange]) throws {
       for case .putAccount(let row) in changes {
-        guard let known = rows.accountsByName[Array(row.name.utf8)] ?? rows.accountsByUser[row.user]
-        else {
+        let name = Array(row.name.utf8)
+        guard let known = rows.accountsByName[name] ?? rows.accountsByUser[row.user] else {
           continue
         }
         guard let known else {
