@@ -20,8 +20,8 @@ import Synchronization
 ///   are one device, so name each process that shares a file.
 /// - `CLOUDSYNC_API_TOKEN` is the app's token for an HTTP server, and `CLOUDSYNC_WEB_AUTH_TOKEN`
 ///   the token of the account; with `CLOUDSYNC_CONTROL_TOKEN` and `CLOUDSYNC_ACCOUNT` instead, a
-///   loopback server signs in any account. With all of them the account is that of
-///   `CLOUDSYNC_ACCOUNT`.
+///   loopback server signs in any account. With all of them, the account is the one that
+///   `CLOUDSYNC_ACCOUNT` names.
 public final class EmbeddedCloud: CloudProvider {
   /// The server in memory, for inspection and fault injection in tests.
   ///
@@ -86,9 +86,9 @@ public final class EmbeddedCloud: CloudProvider {
       return WebServicesTransport(url: url, apiToken: apiToken, device: device)
     }
     let webAuthToken = variables["CLOUDSYNC_WEB_AUTH_TOKEN"].flatMap { $0.isEmpty ? nil : $0 }
-    // A web token has an account, and without a name none is asked for beside it.
-    let isNamed = variables["CLOUDSYNC_ACCOUNT"] != nil || webAuthToken == nil
-    if isNamed, let token = variables["CLOUDSYNC_CONTROL_TOKEN"], !token.isEmpty {
+    // A web token belongs to an account; only a named account is preferred to that one.
+    let usesWebToken = webAuthToken != nil && variables["CLOUDSYNC_ACCOUNT"] == nil
+    if !usesWebToken, let token = variables["CLOUDSYNC_CONTROL_TOKEN"], !token.isEmpty {
       return WebServicesTransport(
         url: url, apiToken: apiToken, account: account, controlToken: token, device: device)
     }

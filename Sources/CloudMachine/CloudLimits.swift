@@ -27,8 +27,8 @@ package struct CloudLimits: Hashable, Sendable {
   package var shareParticipants = 100
   /// The maximum number of subscriptions of a user in a database.
   package var subscriptions = 1_000
-  /// The maximum size of a subscription, in bytes; a save in the public database reads those of all
-  /// users.
+  /// The maximum size of a subscription, in bytes; a save in the public database reads the
+  /// subscriptions of all users.
   package var subscriptionBytes = 64 * 1024
   /// The maximum number of fields in a push.
   package var subscriptionKeys = 3

@@ -72,7 +72,7 @@ extension RequestContext {
     if query.recordType == RequestContext.userRecordType {
       throw Refusal(.invalidArguments, "records of the system's type Users can't be queried")
     }
-    if query.recordType != "cloudkit.share" {
+    if query.recordType != ShareDetails.recordType {
       try Refusal.check(names.faultOfRecordType(query.recordType))
     }
     try Refusal.check(limits.excess(of: query))
@@ -85,23 +85,32 @@ extension RequestContext {
     }
   }
 
-  /// Refuses a query for a type or field that a deployed schema does not have.
+  /// Refuses a query for a record type or a field that a closed schema does not have.
   ///
-  /// Before that the first save adds it, and the query finds nothing.
+  /// While the schema is open, the first save adds it, and the query finds nothing.
   private func refuseUnknown(_ query: Query, _ type: RecordTypeRow?) throws {
-    guard limits.fixesFieldKinds, query.recordType != "cloudkit.share" else { return }
-    let keys = query.filters.map(\.key) + query.sorts.map(\.key)
-    let unknown = keys.first { key in
-      !key.isEmpty && SystemField(rawValue: key) == nil && type?[key] == nil
-    }
-    guard type == nil || unknown != nil,
-      try storage.schema(of: database.container, in: database.environment)?.isClosed == true
+    guard limits.fixesFieldKinds, query.recordType != ShareDetails.recordType,
+      let error = query.errorOfUnknownPart(in: type), try hasClosedSchema()
     else { return }
-    guard type != nil else {
-      throw Refusal(.unknownItem, "Did not find record type: \(query.recordType)")
+    throw Refusal(error)
+  }
+
+  /// Whether saves can add no record types and fields.
+  func hasClosedSchema() throws -> Bool {
+    try storage.schema(of: database.container, in: database.environment)?.isClosed ?? false
+  }
+}
+
+extension Query {
+  /// The error if there is no such record type, or if `type` lacks a field of the query.
+  fileprivate func errorOfUnknownPart(in type: RecordTypeRow?) -> CloudError? {
+    guard let type else {
+      return CloudError(.unknownItem, "Did not find record type: \(recordType)")
     }
-    throw Refusal(
-      .invalidArguments,
-      "Did not find field '\(unknown ?? "")' in the record type \(query.recordType)")
+    let keys = filters.map(\.key) + sorts.map(\.key)
+    return keys.first { !$0.isEmpty && SystemField(rawValue: $0) == nil && type[$0] == nil }.map {
+      CloudError(
+        .invalidArguments, "Did not find field '\($0)' in the record type \(recordType)")
+    }
   }
 }

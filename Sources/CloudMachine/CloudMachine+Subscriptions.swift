@@ -64,12 +64,11 @@ extension CloudMachine {
   /// Rules: CS-91, CS-92 and CS-136.
   private func check(_ subscription: Subscription, _ context: RequestContext) throws {
     try Refusal.check(context.names.faultOfSubscriptionName(subscription.id.rawValue))
-    var writer = ByteWriter()
-    writer.write(subscription)
-    guard writer.bytes.count <= limits.subscriptionBytes else {
+    let byteCount = ByteWriter.byteCount { $0.write(subscription) }
+    guard byteCount <= limits.subscriptionBytes else {
       throw Refusal(
         .limitExceeded,
-        "the subscription has \(writer.bytes.count) bytes, and a subscription takes at most "
+        "the subscription has \(byteCount) bytes, and a subscription takes at most "
           + "\(limits.subscriptionBytes)")
     }
     guard let info = subscription.notificationInfo else {

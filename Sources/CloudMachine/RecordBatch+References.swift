@@ -21,13 +21,13 @@ extension RecordBatch {
   /// validated again, until no more items fail.
   mutating func judgeTogether() throws -> [Removal] {
     try judgeOwners()
-    if isAtomic { _ = judgeQuota() }
+    if isAtomic { judgeQuota() }
     while true {
       let removals = try removals()
       let found = try faults(removals)
       if found.saves.isEmpty && found.deletes.isEmpty {
-        if !isAtomic, judgeQuota() { continue }
-        return removals
+        if isAtomic || !judgeQuota() { return removals }
+        continue
       }
       for (index, error) in found.saves where saves[index].error == nil {
         saves[index].error = error
@@ -175,7 +175,7 @@ extension RecordBatch {
 
   /// Rejects the saves that would give a target more owning references than allowed.
   ///
-  /// What this request deletes, or saves without the reference, does not count.
+  /// References that this request deletes or removes are not counted.
   private mutating func judgeOwners() throws {
     var counts: [RecordID: Int] = [:]
     let deleted = Set(deletes.lazy.filter { $0.error == nil }.map(\.id))

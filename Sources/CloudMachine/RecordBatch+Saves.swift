@@ -9,7 +9,7 @@ extension RecordBatch {
     let names = context.names
     for (index, item) in saves.enumerated() {
       var merged: Record
-      // What a save that fails would add to its type does not bind the following ones.
+      // Later saves do not use the fields that a failed save would have added to its type.
       var extended = schema
       do {
         try Refusal.check(
@@ -167,9 +167,13 @@ extension RecordBatch {
   }
 
   /// Refuses the saves that exceed the owner's quota by growing the database, in the order of the
-  /// request; others are always allowed, and those that fail count nothing.
+  /// request.
   ///
-  /// - Returns: whether there are such saves.
+  /// Other saves are always allowed, and failed saves are not counted. In an atomic request, the
+  /// deletions free quota for the saves.
+  ///
+  /// - Returns: whether a save was refused.
+  @discardableResult
   func judgeQuota() -> Bool {
     guard let quota = access.owner?.quota else { return false }
     var spent = spent

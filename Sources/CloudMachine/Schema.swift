@@ -99,9 +99,7 @@ struct Schema {
 
   private mutating func mustStayAsItIs() throws -> Bool {
     if let isClosed { return isClosed }
-    let found =
-      try context.storage.schema(
-        of: context.database.container, in: context.database.environment)?.isClosed ?? false
+    let found = try context.hasClosedSchema()
     isClosed = found
     return found
   }

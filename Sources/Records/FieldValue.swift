@@ -232,8 +232,9 @@ public enum FieldValue: Sendable, Codable, Hashable {
     }
   }
 
-  /// What the value counts toward a record's size limit, in bytes; assets count nothing, but each
-  /// element of a list counts at least 8.
+  /// The number of bytes that the value counts toward a record's size limit.
+  ///
+  /// An asset counts 0 bytes, and each element of a list at least 8.
   public var byteCount: Int {
     switch self {
     case .string(let value): value.utf8.count

@@ -244,7 +244,7 @@ struct BatchTests {
         isAtomic: false) == "+c ok, +d limitExceeded, +a ok")
     #expect(try world.modify(delete: [id("c")]) == "-c ok")
     #expect(try world.modify([fresh("d", owners: ["t"])]) == "+d ok")
-    // What the request deletes, or saves without the reference, does not count.
+    // References that the request deletes or removes are not counted.
     #expect(try world.modify([fresh("e", owners: ["t"])]) == "+e limitExceeded")
     #expect(try world.modify([fresh("e", owners: ["t"])], delete: [id("d")]) == "+e ok, -d ok")
     var free = try world.edit("a")

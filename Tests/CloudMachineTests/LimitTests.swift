@@ -162,7 +162,7 @@ struct LimitTests {
     #expect(
       try world.modify([smaller, note("e", 494)], policy: .changedKeys, isAtomic: false)
         == "+a referenceViolation, +e quotaExceeded")
-    // The deletions of an atomic request make room for its saves.
+    // In an atomic request, deletions free quota for the saves.
     #expect(
       try world.modify([note("e", 494)], delete: [id("c")], isAtomic: false)
         == "+e quotaExceeded, -c ok")

@@ -278,7 +278,7 @@ struct ShareTests {
   }
 
   /// Proves CS-157.
-  @Test("Who is added again in the save that closes a share is invited; who is only left is not")
+  @Test("A person who is added again in the save that closes a share is invited; others leave it")
   func personWhoIsAddedAgainIsInvited() throws {
     let world = try World()
     _ = try world.modify([world.share(of: "r", open: .readOnly), fresh("r")])

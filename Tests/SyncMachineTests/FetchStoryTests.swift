@@ -227,6 +227,8 @@ struct FetchStoryTests {
     story.answer(FetchStoryTests.database([]))
     #expect(story.told().contains { $0.hasPrefix("didFetch") })
     #expect(story.request == nil)
+    let retry = SyncStatus.Wait(reason: .retry, until: story.now + .seconds(1))
+    #expect(story.machine.status(now: story.now).wait == retry)
     // Long after, nothing has happened: it asks for the subscription again.
     story.now = story.now + .seconds(3600)
     story.run()

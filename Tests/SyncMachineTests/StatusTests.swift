@@ -130,20 +130,6 @@ struct StatusTests {
     #expect(story.machine.status(now: story.now).wait == gathering)
   }
 
-  @Test("A fetch that is repeated for a missing subscription is a retry")
-  func missingSubscriptionIsRetry() {
-    var state = SyncState()
-    state.user = Story.user
-    var story = Story(automatically: true, state: state)
-    story.machine.start(now: story.now)
-    story.run()
-    story.answer(.success(.currentUser(Story.user)))
-    story.answer(.failure(CloudError(.networkFailure, "")))
-    story.answer(FetchStoryTests.database([]))
-    let retry = SyncStatus.Wait(reason: .retry, until: story.now + .seconds(1))
-    #expect(story.machine.status(now: story.now).wait == retry)
-  }
-
   @Test("A wait has a reason and an end")
   func waitHasReasonAndEnd() {
     var nobody = Story(automatically: true)

@@ -13,12 +13,11 @@ extension CloudLimits {
         .limitExceeded,
         "the query has \(terms) filters and sorts, and a query takes at most \(self.queryTerms)")
     }
-    var writer = ByteWriter()
-    writer.write(query)
-    guard writer.bytes.count <= self.requestBytes else {
+    let byteCount = ByteWriter.byteCount { $0.write(query) }
+    guard byteCount <= self.requestBytes else {
       return CloudError(
         .limitExceeded,
-        "the query has \(writer.bytes.count) bytes, "
+        "the query has \(byteCount) bytes, "
           + "and a request takes at most \(self.requestBytes)")
     }
     for filter in query.filters {
@@ -31,6 +30,15 @@ extension CloudLimits {
       }
     }
     return nil
+  }
+}
+
+extension ByteWriter {
+  /// The number of bytes that `write` writes.
+  static func byteCount(_ write: (inout ByteWriter) -> Void) -> Int {
+    var writer = ByteWriter()
+    write(&writer)
+    return writer.bytes.count
   }
 }
 

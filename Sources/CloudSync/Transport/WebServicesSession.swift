@@ -323,7 +323,7 @@ package final class WebServicesSession: Sendable {
       // A body that is too long is refused before the service reads it, as a bad request.
       error.code = .limitExceeded
     }
-    // Whoever wrote it: the request did not arrive as a whole, and is sent again.
+    // The server or a proxy did not receive the whole request, so it is sent again.
     if answer.status == 408 { error.code = .serviceUnavailable }
     if error.retryAfter == nil { error.retryAfter = WebServicesSession.retryAfter(answer) }
     throw error

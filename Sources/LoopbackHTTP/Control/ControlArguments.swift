@@ -66,8 +66,7 @@ struct ControlArguments {
       throw HTTPRefusal(
         400,
         "the member '\(element.name.prefix(64))' is unknown"
-          + (names.isEmpty
-            ? "; there is none" : "; there \(known.count == 1 ? "is" : "are") \(names)"))
+          + (names.isEmpty ? "; this request has none" : "; this request takes \(names)"))
     }
   }
 

@@ -295,9 +295,9 @@ final class MachineExecutor: Sendable {
     }
   }
 
-  /// Runs `body` once with the data of one moment, for a long read.
+  /// Runs `body` once on a snapshot of the data, for a long read.
   ///
-  /// Other transactions go on meanwhile, except on a file that can't be changed.
+  /// Other transactions run at the same time, except on a file that can't be changed.
   func inspectSnapshot(_ body: (any CloudStorage) throws -> Void) throws(CloudError) {
     do {
       let snapshot = try storages.use { storage in

@@ -12,8 +12,10 @@ protocol RerunStorage: AnyObject {
 
 /// A storage in this process that can be read while it is changed.
 protocol SnapshotStorage: CloudStorage {
-  /// A storage whose next transaction reads one state of the data, whatever is changed meanwhile;
-  /// `nil` if there is none. It is used for reading only, and closed.
+  /// A storage whose next transaction reads one state of the data while others change it; `nil` if
+  /// the storage can't make one now.
+  ///
+  /// The caller only reads from it, and closes it.
   func snapshotForReading() throws -> (any CloudStorage)?
 }
 

@@ -77,10 +77,10 @@ final class SQLiteStorage: CloudStorage {
       fileSystem: fileSystem, mode: mode)
   }
 
-  /// A reader of the same file, with a connection of its own.
+  /// Opens another connection to the file of `other`, for reading.
   ///
-  /// SQLite alone opens the file: closing a descriptor that this process opened beside SQLite would
-  /// release the locks of the other connection.
+  /// The file is not opened without SQLite, as for the check of its header: closing that descriptor
+  /// would release the locks of the other connection.
   private init(reading other: SQLiteStorage) throws {
     fileSystem = other.fileSystem
     connection = try Connection(
@@ -231,9 +231,9 @@ final class SQLiteStorage: CloudStorage {
 }
 
 extension SQLiteStorage: SnapshotStorage {
-  /// The snapshot begins with the first statement that is run on the result.
+  /// The snapshot is taken by the first statement that is run on the result.
   func snapshotForReading() throws -> (any CloudStorage)? {
-    // Without an index of the log in shared memory nobody else can read the file.
+    // A file on a full disk is locked by its connection, so a second one can't read it.
     guard !connection.isReadOnly else { return nil }
     guard !connection.hasMoved else { throw ServerFileError.moved(connection.path) }
     return try translating { try SQLiteStorage(reading: self) }

@@ -109,8 +109,8 @@ struct ServerOptions: Sendable {
     }
   }
 
-  /// What the person who starts the server should know: that it listens for other machines, or that
-  /// its file may not be written; `nil` if there is nothing.
+  /// A warning if the server listens for other machines, or if its file may not be written; `nil`
+  /// if neither is true.
   var warning: String? {
     let warnings = [networkWarning, fileWarning].compactMap(\.self)
     return warnings.isEmpty ? nil : warnings.joined(separator: "\n")

@@ -102,9 +102,9 @@ struct ReferenceBatch {
     }
   }
 
-  /// What does not fail otherwise may be too much, in the order of the request.
+  /// Refuses the saves that exceed the quota, in the order of the request.
   ///
-  /// `deletes` make room.
+  /// The deletions in `deletes` free space before.
   ///
   /// Rules: CS-171 to CS-173.
   private mutating func judgeQuota(freeing deletes: [RecordID]) -> Bool {
