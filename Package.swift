@@ -335,9 +335,9 @@ let package = Package(
     tests(
       "CloudSyncTestingTests",
       [
-        "CloudSyncTesting", "CloudSync", "CloudProtocol", "Records", "TabStore",
-        "ClipboardStore", "GameResultStore", "IdeaStore", "AnnotationStore", "AchievementStore",
-        "LeaderboardStore", "SyncSupport",
+        "CloudSyncTesting", "VerificationSupport", "CloudSync", "CloudProtocol", "Records",
+        "TabStore", "ClipboardStore", "GameResultStore", "IdeaStore", "AnnotationStore",
+        "AchievementStore", "LeaderboardStore", "SyncSupport",
       ],
       exclude: ["__Snapshots__"]),
     tests(

@@ -26,7 +26,7 @@ extension CloudMachine {
       plan.users = user.map { [$0] } ?? []
       // A change without an account is refused, and must neither lock nor create anything.
       let isRefused = name == nil && call.request.isMutation
-      plan.isReadOnly = !call.request.isMutation || isRefused
+      if !call.request.isMutation || isRefused { plan.access = .reading }
       if isRefused { return plan }
       if call.request.isMutation, readsReceipt, let user {
         plan.receipt = ReceiptKey(user: user, device: device, requestID: call.requestID)

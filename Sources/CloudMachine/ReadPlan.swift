@@ -65,10 +65,21 @@ public struct ReadPlan: Hashable, Sendable {
     }
   }
 
-  /// Whether the transaction changes nothing.
-  public var isReadOnly = false
-  /// Whether the transaction replaces everything stored, so that no other may write meanwhile.
-  public var replacesEverything = false
+  /// What a transaction does with the stored data.
+  public enum Access: Hashable, Sendable {
+    /// It may change data; it locks the databases that it changes.
+    case writing
+    /// It changes nothing.
+    case reading
+    /// It changes nothing, and may pause for long, such as an export.
+    case exporting
+    /// It replaces everything, so that no other may write meanwhile, and may pause for long, such
+    /// as an import.
+    case replacing
+  }
+
+  /// What the transaction does.
+  public var access = Access.writing
   /// Whether the transaction, which changes nothing, reads nothing that the plan does not name.
   public var isComplete = false
   /// The identity and the secret of the storage.

@@ -79,26 +79,28 @@ extension RecordBatch {
   /// The items that are invalid together with `removals`.
   private mutating func faults(
     _ removals: [Removal]
-  ) throws -> (saves: [(Int, CloudError)], deletes: [(Int, CloudError)]) {
+  ) throws -> (saves: [(Int, CloudError)], deletes: [Int: CloudError]) {
     let gone = Set(removals.map(\.id))
-    var failedDeletes: [(Int, CloudError)] = []
-    for removal in removals where !failedDeletes.contains(where: { $0.0 == removal.cause }) {
+    var failedDeletes: [Int: CloudError] = [:]
+    for removal in removals where failedDeletes[removal.cause] == nil {
       let children = try holders(of: removal.id, .parent)
       if try children.contains(where: { !gone.contains($0) }) || drawsShareAlong(removal) {
-        failedDeletes.append((removal.cause, .isParent))
+        failedDeletes[removal.cause] = .isParent
       } else if let holder = try holders(of: removal.id, .validating).first(where: {
         !gone.contains($0)
       }) {
-        failedDeletes.append((removal.cause, try validationFault(removal.id, holder)))
+        failedDeletes[removal.cause] = try validationFault(removal.id, holder)
       }
     }
     var failedSaves: [(Int, CloudError)] = []
     for index in saves.indices
     where !saves[index].links.isEmpty && holds(index) && saves[index].error == nil {
       // A participant need not see what the record referred to before.
-      let known = access.isShared ? saves[index].stored?.links ?? [] : []
+      let known = Dictionary(
+        grouping: access.isShared ? saves[index].stored?.links ?? [] : [], by: \.kind
+      ).mapValues { Set($0.map(\.target)) }
       for link in saves[index].links {
-        let isKnown = known.contains { $0.target == link.target && $0.kind == link.kind }
+        let isKnown = known[link.kind]?.contains(link.target) == true
         if let error = try fault(of: link.target, link.kind, gone, isKnown: isKnown) {
           failedSaves.append((index, error))
           break
@@ -182,11 +184,10 @@ extension RecordBatch {
     for index in saves.indices
     where !saves[index].links.isEmpty && holds(index) && saves[index].error == nil {
       let id = saves[index].save.id
-      var targets: [RecordID] = []
-      for link in saves[index].links where link.kind == .deleteSelf {
-        if !targets.contains(link.target) { targets.append(link.target) }
-      }
-      for target in targets {
+      var targets: Set<RecordID> = []
+      for link in saves[index].links
+      where link.kind == .deleteSelf && targets.insert(link.target).inserted {
+        let target = link.target
         let links = try stored(linksTo: target).filter { $0.kind == .deleteSelf }
         if links.contains(where: { $0.holder == id }) { continue }
         let count = (counts[target] ?? links.count { remains($0, to: target, deleted) }) + 1

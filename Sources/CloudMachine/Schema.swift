@@ -38,12 +38,14 @@ struct Schema {
       row = RecordTypeRow(id: id(of: save.type))
       isNew = true
     }
+    var added: [String: FieldRow] = [:]
     for change in save.changes {
       guard let field = change.field else { continue }
-      if let shape = row[change.key]?.shape {
+      if let shape = (row[change.key] ?? added[change.key])?.shape {
         if let error = field.fault(as: shape, change.key, save.type) { return error }
         guard shape.kind == .list, shape.element == nil, let found = field.shape else { continue }
         row[change.key]?.shape = found
+        added[change.key]?.shape = found
         isChanged = true
       } else {
         if !isNew, try mustStayAsItIs() {
@@ -57,11 +59,15 @@ struct Schema {
             .invalidArguments,
             "cannot use an empty list to initialize the new field '\(change.key)'")
         }
-        row[change.key] = FieldRow(
-          key: change.key, shape: shape, indexes: row[change.key]?.indexes ?? .all)
+        if row[change.key] == nil {
+          added[change.key] = FieldRow(key: change.key, shape: shape, indexes: .all)
+        } else {
+          row[change.key]?.shape = shape
+        }
         isChanged = true
       }
     }
+    row.add(added.values)
     if isNew || isChanged {
       bringsNews = true
       types[save.type] = row

@@ -125,9 +125,18 @@ public struct RecordTypeRow: Hashable, Sendable, Codable {
     set {
       let index = index(of: key)
       let isPresent = index < fields.count && fields[index].key == key
-      if isPresent { fields.remove(at: index) }
-      if let newValue { fields.insert(newValue, at: index) }
+      switch (newValue, isPresent) {
+      case (let field?, true): fields[index] = field
+      case (let field?, false): fields.insert(field, at: index)
+      case (nil, true): fields.remove(at: index)
+      case (nil, false): break
+      }
     }
+  }
+
+  /// Adds fields that the type does not have, at the cost of one insertion.
+  package mutating func add(_ new: some Sequence<FieldRow>) {
+    fields = (fields + new).sorted { $0.key < $1.key }
   }
 
   /// The index of the first field whose name is not below `key`.

@@ -30,6 +30,8 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
   private var isNameUncertain = true
   /// The size after the last rewrite; 0 if there was none.
   private var compactSize = 0
+  /// The size at the last rewrite that failed; 0 if none did since one succeeded.
+  private var failedSize = 0
 
   /// Names the journal; nothing is read or created.
   ///
@@ -52,10 +54,12 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
   /// The place of the file.
   public var url: URL { file.url }
 
-  /// Whether most of the file is obsolete and it should be rewritten; never below 256 KiB, and not
-  /// after a change by another journal, until the file is read again.
+  /// Whether most of the file is obsolete and it should be rewritten; never below 256 KiB, not
+  /// after a change by another journal, until the file is read again, and after a rewrite that
+  /// failed only when the file has grown by a quarter.
   public var isMostlyObsolete: Bool {
     !hasOthersLines && size > 256 << 10 && size > 3 * compactSize
+      && size > failedSize + failedSize / 4
   }
 
   /// The content of a journal.
@@ -190,7 +194,9 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
     var data = header
     for group in groups { data.append(contentsOf: try line(group)) }
     data += Self.emptyGroup + Data("\n".utf8)
+    failedSize = size
     try file.replace(data)
+    failedSize = 0
     isNameUncertain = true
     hasRest = false
     uncertainLine = nil

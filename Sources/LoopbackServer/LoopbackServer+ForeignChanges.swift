@@ -8,7 +8,8 @@ extension LoopbackServer {
   /// server's devices.
   ///
   /// On PostgreSQL, the faults and limits that other processes have set hold here from then on.
-  /// The check is cheap if there was no change. Every request performs it, too. Returns whether any
+  /// The check is cheap if there was no change. On a file every request performs it, too. Returns
+  /// whether any
   /// push was sent. Throws `networkFailure` if the server is closed, and what reading the data
   /// throws.
   @discardableResult

@@ -2,8 +2,9 @@ package import CloudProtocol
 
 /// The long polling of one container's pushes: the next step, and the pauses after failures.
 ///
-/// The driver takes the `step`, reports its outcome by `opened(at:)`, `received()`, `paused()` or
-/// `failed(_:)`, and takes the next one, until the step is `end`.
+/// The driver takes the `step`, reports its outcome by `opened(at:)`, `received()`,
+/// `receivedNothing(after:)`, `paused()` or `failed(_:)`, and takes the next one, until the step is
+/// `end`.
 package struct PollSchedule: Sendable {
   /// A step of the driver.
   package enum Step: Hashable, Sendable {
@@ -21,6 +22,8 @@ package struct PollSchedule: Sendable {
   /// The step to take.
   package private(set) var step: Step = .open
   private var failures = 0
+  /// The number of requests in a row that ended at once, without a push.
+  private var quickEnds = 0
   private let backoff = Backoff(cap: .seconds(30))
 
   /// Creates the schedule of a container that was not polled yet.
@@ -31,8 +34,22 @@ package struct PollSchedule: Sendable {
   /// That is no success yet: a server can give addresses at which nothing answers.
   package mutating func opened(at address: String) { step = .wait(address: address) }
 
-  /// Reports that the request at the address ended, with a push or without.
-  package mutating func received() { failures = 0 }
+  /// Reports a push.
+  package mutating func received() {
+    failures = 0
+    quickEnds = 0
+  }
+
+  /// Reports that the request at the address ended after a time without a push.
+  ///
+  /// A service that ends several in a row at once is not one that waits, such as a proxy that
+  /// answers for it.
+  package mutating func receivedNothing(after time: Duration) {
+    failures = 0
+    quickEnds = time < .seconds(1) ? quickEnds + 1 : 0
+    guard quickEnds >= 5 else { return }
+    step = .pause(backoff.delay(afterFailures: quickEnds - 4, jitter: 1))
+  }
 
   /// Reports that the pause is over.
   package mutating func paused() { step = .open }

@@ -28,6 +28,19 @@ package enum FetchScope: Hashable, Sendable {
   }
 }
 
+extension FetchScope {
+  /// Whether the scope contains a zone, for a test of many zones.
+  var membership: (ZoneID) -> Bool {
+    switch self {
+    case .all: return { _ in true }
+    case .allExcluding(let zones):
+      let excluded = Set(zones)
+      return { !excluded.contains($0) }
+    case .zones(let zones): return Set(zones).contains
+    }
+  }
+}
+
 /// The changes of a send.
 package enum SendScope: Hashable, Sendable {
   /// All changes.

@@ -9,6 +9,8 @@ extension SyncMachine {
   package mutating func add(_ changes: [PendingChange<RecordID>], now: Moment) {
     for change in changes where state.records.add(change) { note(.addRecord(change), now: now) }
     if case .sending(var send) = activity, case .asking = send.step {
+      // Taken out of the state meanwhile, or each addition would copy the others.
+      activity = .resting
       for change in changes { send.addedWhileAsking[state.resolved(change.id)] = change.id }
       activity = .sending(send)
     }

@@ -75,8 +75,9 @@ extension SyncMachine {
       }
       return readZone(&fetch, now: now)
     }
+    let isInScope = scope.membership
     let waiting = state.changedZones.filter {
-      scope.contains($0) && !fetch.finishedZones.contains($0)
+      isInScope($0) && !fetch.finishedZones.contains($0)
     }
     let prioritized = fetch.options.prioritizedZones.map { state.resolved($0) }
     if let zone = prioritized.first(where: waiting.contains) ?? waiting.first {

@@ -3,7 +3,7 @@ import Records
 
 /// The status of the machine.
 extension SyncMachine {
-  /// The status at `now`, in constant time.
+  /// The status at `now`; its cost does not depend on the number of pending changes.
   package func status(now: Moment) -> SyncStatus {
     SyncStatus(
       phase: phase, wait: wait(now: now), pendingRecords: state.records.count,
@@ -27,9 +27,9 @@ extension SyncMachine {
     switch activity {
     case .created, .resting, .checkingAccount, .stopped: return nil
     case .fetching(let fetch):
-      let scope = state.resolved(fetch.options.scope)
+      let isInScope = state.resolved(fetch.options.scope).membership
       let remaining = state.changedZones.count {
-        scope.contains($0) && !fetch.finishedZones.contains($0)
+        isInScope($0) && !fetch.finishedZones.contains($0)
       }
       return SyncStatus.Progress(
         doneRecords: fetch.recordCount, remainingRecords: nil,

@@ -93,8 +93,7 @@ extension SyncMachine {
       guard case .failed(var failure) = store.condition else { return write(changes) }
       failure.missedCount += 1
       store.condition = .failed(failure)
-      let count = failure.missedCount
-      if count.nonzeroBitCount == 1 || count.isMultiple(of: 64) { return .rewrite }
+      if failure.missedCount.nonzeroBitCount == 1 { return .rewrite }
     }
     guard case .storing(let attempts, let since) = account.report else { return nil }
     guard case .working = store.condition else { return .rewrite }

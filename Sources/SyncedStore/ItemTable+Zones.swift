@@ -44,8 +44,8 @@ extension ItemTable {
 
   private mutating func removeSynced(where isRemoved: (CKRecord.ID, Entry) -> Bool) {
     effects.isErased = true
-    for (id, entry) in entries.sorted(by: { $0.key.recordName < $1.key.recordName })
-    where isRemoved(id, entry) {
+    let removed = entries.filter { isRemoved($0.key, $0.value) }
+    for (id, entry) in removed.sorted(by: { $0.key.recordName < $1.key.recordName }) {
       forgetFailure(id)
       guard let item = entry.item, !item.isSynced else {
         if entry.item != nil { show(id, entry.type, .removed) }
@@ -193,8 +193,8 @@ extension ItemTable {
       $0.exists = false
       $0.share = nil
     }
-    for (id, entry) in entries.sorted(by: { $0.value.order < $1.value.order })
-    where id.zoneID == zone {
+    let anew = entries.filter { $0.key.zoneID == zone }
+    for (id, entry) in anew.sorted(by: { $0.value.order < $1.value.order }) {
       guard let item = entry.item, item.isSynced else {
         // A deletion has no record any more. One that can't be read can't be sent; it is kept for a
         // version that can.

@@ -42,6 +42,47 @@ struct ConformanceTests {
     await executor.settle()
   }
 
+  @Test("The defect of all save failures and its parts stand for each other when tolerated")
+  func toleratedPartsStandForTheWhole() {
+    let parts = DelegateDefect.ignoredSaveFailures
+    let observations = parts.map { ConformanceTrial.Observation(defect: $0, detail: "lost") }
+    func report(_ tolerated: Set<DelegateDefect>, _ count: Int) -> ConformanceReport {
+      let scenario = ConformanceScenario(conformanceCase: .refusedSaves, step: "s") { _ in }
+      var report = ConformanceReport(name: "App", tolerated: tolerated)
+      let some = Array(observations.prefix(count))
+      report.add(ScenarioOutcome(observations: some, stepCount: 0), of: scenario)
+      report.finish()
+      return report
+    }
+    #expect(report(parts, parts.count).conforms, "the parts, all of which are tolerated")
+    #expect(report([.saveFailuresIgnored], 2).conforms, "parts of what is tolerated")
+    #expect(!report([.quotaDropsEdits], parts.count).conforms)
+    #expect(report(parts, parts.count).description.contains("saveFailuresIgnored (tolerated)"))
+  }
+
+  @Test("An app that needs an account is not tested without one")
+  func appThatNeedsAccountIsNotTestedWithoutOne() {
+    let names = [true, false].map { works in
+      DelegateConformance("Notes", zone: Notes.zone.zoneID, worksSignedOut: works) {
+        try HurriedNotes($0)
+      }.scenarios(of: .accounts).map(\.step)
+    }
+    #expect(names[0] == names[1] + ["first sign-in"])
+  }
+
+  @Test(
+    "The steps of crashes are all, or pairs from everywhere",
+    arguments: [0, 7, 200, 201, 399, 4_000])
+  func crashStepsAreFromEverywhere(_ count: Int) {
+    let steps = DelegateConformance.crashSteps(of: count)
+    #expect(steps.count == min(count, 200) && Set(steps).count == steps.count)
+    #expect(steps.allSatisfy { (0..<count).contains($0) })
+    let odd = steps.count { !$0.isMultiple(of: 2) }
+    #expect(odd == steps.count / 2, "both sides of each call")
+    let widest = zip(steps, steps.dropFirst()).map { $1 - $0 }.max() ?? 1
+    #expect(widest <= max(1, count / 50))
+  }
+
   @Test("A tolerated defect does not fail the check and stays in the report")
   func toleratedDefectStaysInReport() async throws {
     let suite = DelegateConformance(

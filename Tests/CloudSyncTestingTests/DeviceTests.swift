@@ -1,6 +1,8 @@
 import CloudSyncTesting
 import Foundation
+import Synchronization
 import Testing
+import VerificationSupport
 
 @Suite("Simulated devices")
 struct DeviceTests {
@@ -103,6 +105,139 @@ struct DeviceTests {
     await clock.waitForSleepers()
     cancelled.cancel()
     await #expect(throws: CancellationError.self) { try await cancelled.value }
+  }
+
+  @Test("A leap of the clock wakes the tasks whose time has come")
+  func leapWakesDueSleepers() async throws {
+    let clock = SimulatedClock(leapingOver: .seconds(10))
+    async let long: Void = clock.sleep(until: clock.now.advanced(by: .seconds(15)))
+    await clock.waitForSleepers()
+    for _ in 0..<2 { try await clock.sleep(until: clock.now.advanced(by: .seconds(10))) }
+    try await long
+    #expect(clock.sleeperCount == 0 && clock.timeToNextSleeper == nil)
+  }
+
+  @Test("A task that waits for sleepers ends when it is cancelled")
+  func waitForSleepersEndsWithItsTask() async {
+    let clock = SimulatedClock()
+    let tasks = [
+      Task { await clock.waitForSleepers(2) },
+      Task { await clock.waitForSleeper(of: .seconds(1)) },
+    ]
+    for task in tasks { task.cancel() }
+    for task in tasks { await task.value }
+    #expect(clock.sleeperCount == 0)
+  }
+
+  @Test("A wait for an event ends when the delegate has handled it")
+  func waitEndsAfterTheDelegate() async throws {
+    let cloud = SimulatedCloud()
+    let phone = try cloud.device("phone") { _ in SlowDelegate() }
+    let (app, engine) = (try phone.app, try phone.engine)
+    engine.state.add(pendingDatabaseChanges: [.saveZone(Notes.zone)])
+    let send = Task { try await engine.sendChanges() }
+    await app.hasBegun.wait()
+    let wait = Task {
+      try await phone.events.wait(for: "sentDatabaseChanges")
+      return app.hasEnded.hasFired
+    }
+    #expect(!phone.events.names.contains("sentDatabaseChanges"))
+    app.mayEnd.fire()
+    #expect(try await wait.value, "the wait ended before the delegate")
+    try await send.value
+  }
+
+  @Test("A condition of a wait may read the calls, and may change between its evaluations")
+  func conditionOfWaitMayReadEvents() async throws {
+    let cloud = SimulatedCloud()
+    let phone = try cloud.device("phone") { try Notes($0.folder) }
+    let evaluations = Atomic(0)
+    let alternating = Task {
+      try await phone.events.wait { _ in
+        evaluations.wrappingAdd(1, ordering: .relaxed).newValue.isMultiple(of: 2)
+      }
+    }
+    let reading = Task {
+      try await phone.events.wait { [events = phone.events] _ in events.names.contains("batch") }
+    }
+    try phone.app.write("Bread", as: "shopping", phone.engine)
+    try await phone.sync()
+    try await alternating.value
+    try await reading.value
+  }
+
+  @Test("An app that does not retain its delegate does not sync")
+  func unretainedDelegateDoesNotSync() async throws {
+    let cloud = SimulatedCloud()
+    let phone = try cloud.launch(on: "phone") { surroundings in
+      CKSyncEngine(
+        .init(
+          database: surroundings.container.privateCloudDatabase, stateSerialization: nil,
+          delegate: try Notes(surroundings.folder)))
+    }
+    await #expect(throws: CKError.self) { try await phone.app.sendChanges() }
+  }
+
+  @Test("An app may release its engine and delegate, and create others")
+  func engineCanBeReplaced() async throws {
+    let cloud = SimulatedCloud()
+    let phone = try cloud.launch(on: "phone") { $0 }
+    for text in ["first", "second"] {
+      let session = try Session(phone.app)
+      try session.notes.write(text, as: "shopping", session.engine)
+      try await session.engine.sendChanges()
+    }
+    _ = try phone.app
+    #expect(try stored(cloud) == ["shopping": "second"])
+  }
+
+  /// An engine with its delegate.
+  private struct Session: Sendable {
+    let notes: Notes
+    let engine: CKSyncEngine
+
+    init(_ surroundings: AppSurroundings) throws {
+      notes = try Notes(surroundings.folder)
+      var configuration = CKSyncEngine.Configuration(
+        database: surroundings.container.privateCloudDatabase,
+        stateSerialization: notes.savedState, delegate: notes)
+      configuration.automaticallySync = false
+      engine = CKSyncEngine(configuration)
+    }
+  }
+
+  @Test("A refusal of changes does not reach a device that is offline or signed out")
+  func refusalNeedsConnection() async throws {
+    let cloud = SimulatedCloud()
+    let phone = try cloud.device("phone") { try Notes($0.folder) }
+    try await phone.sync()
+    try phone.app.write("Bread", as: "shopping", phone.engine)
+    cloud.refuseSaves(with: .limitExceeded)
+    phone.isOnline = false
+    let offline = await #expect(throws: CKError.self) { try await phone.engine.sendChanges() }
+    #expect(offline?.code == .networkUnavailable)
+    phone.isOnline = true
+    let refused = await #expect(throws: CKError.self) { try await phone.engine.sendChanges() }
+    #expect(refused?.code == .partialFailure)
+    try await phone.sync()
+    #expect(try stored(cloud) == ["shopping": "Bread"])
+  }
+
+  @Test("A launch that has ended still has its folder, and its states are not kept")
+  func endedLaunchKeepsItsFolder() async throws {
+    let cloud = SimulatedCloud()
+    let phone = try cloud.device("phone") { SlowDelegate($0.folder) }
+    let (old, engine) = (try phone.app, try phone.engine)
+    engine.state.add(pendingDatabaseChanges: [.saveZone(Notes.zone)])
+    let send = Task { try await engine.sendChanges() }
+    await old.hasBegun.wait()
+    let state = phone.savedState
+    try phone.crash()
+    let folder = try #require(old.folder)
+    #expect(FileManager.default.fileExists(atPath: folder.path))
+    old.mayEnd.fire()
+    _ = await send.result
+    #expect(phone.savedState?.snapshotText == state?.snapshotText)
   }
 
   @Test("An engine of Apple's API alone has the simulated clock", .timeLimit(.minutes(10)))
@@ -228,4 +363,23 @@ private final class Beginner: CKSyncEngineDelegate {
       pendingChanges: syncEngine.state.pendingRecordZoneChanges
     ) { CKRecord(recordType: "Note", recordID: $0) }
   }
+}
+
+/// A delegate that handles the result of a save of zones when a test lets it.
+private final class SlowDelegate: CKSyncEngineDelegate {
+  let folder: URL?
+  let (hasBegun, mayEnd, hasEnded) = (Signal(), Signal(), Signal())
+
+  init(_ folder: URL? = nil) { self.folder = folder }
+
+  func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
+    guard case .sentDatabaseChanges = event else { return }
+    hasBegun.fire()
+    await mayEnd.wait()
+    hasEnded.fire()
+  }
+
+  func nextRecordZoneChangeBatch(
+    _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
+  ) async -> CKSyncEngine.RecordZoneChangeBatch? { nil }
 }

@@ -139,7 +139,7 @@ extension SmallMistake {
     self == .ignoresAllSaveFailures
       ? [
         .serverRecordChangedIgnored, .zoneNotFoundIgnored, .batchFailuresNotQueuedAgain,
-        .otherFailuresIgnored, .quotaDropsEdits,
+        .otherFailuresIgnored, .permanentFailuresIgnored, .quotaDropsEdits,
       ] : [name]
   }
 }

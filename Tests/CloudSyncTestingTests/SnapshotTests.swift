@@ -165,6 +165,9 @@ struct SnapshotTests {
       #expect(throws: SnapshotMismatch.self) {
         try assertSnapshot(of: "5", matches: "", filePath: file.path, line: 9)
       }
+      #expect(throws: SnapshotMismatch.self, "another run of the same assertion") {
+        try assertSnapshot(of: "5", matches: "", filePath: file.path, line: 6)
+      }
     }
     let expected = """
       try assertSnapshot(
@@ -179,5 +182,27 @@ struct SnapshotTests {
         \(quotes))
       """
     #expect(try String(contentsOf: file, encoding: .utf8) == expected)
+  }
+
+  @Test("Recording refuses a text that is no literal of several lines, and changes nothing")
+  func recordingRefusesOtherTexts() throws {
+    let file = FileManager.default.temporaryDirectory
+      .appendingPathComponent("texts-\(UUID().uuidString).swift")
+    defer { try? FileManager.default.removeItem(at: file) }
+    let quotes = "\"\"\""
+    let calls = [
+      "try assertSnapshot(of: a, matches: expected)", "try assertSnapshot(of: a, matches: \"x\")",
+      "try assertSnapshot(of: a, matches: #\(quotes)\n  x\n  \(quotes)#)",
+    ]
+    for call in calls {
+      let source = call + "\nlet other = \(quotes)\n  text\n  \(quotes)\n"
+      try Data(source.utf8).write(to: file)
+      SnapshotRecording.$environment.withValue(["CLOUDSYNC_RECORD": "1"]) {
+        #expect(throws: SnapshotMismatch.self, "\(call)") {
+          try assertSnapshot(of: "new", matches: "old", filePath: file.path, line: 1)
+        }
+      }
+      #expect(try String(contentsOf: file, encoding: .utf8) == source)
+    }
   }
 }

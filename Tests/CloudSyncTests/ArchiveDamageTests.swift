@@ -1,8 +1,9 @@
 import CloudProtocol
-import CloudSync
 import Foundation
 import Records
 import Testing
+
+@testable import CloudSync
 
 @Suite("Archives: damage in the keyed archive around our bytes")
 struct ArchiveDamageTests {
@@ -39,6 +40,48 @@ struct ArchiveDamageTests {
 
   private func data(_ object: any NSObject & NSSecureCoding) throws -> Data {
     try NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: true)
+  }
+
+  /// The library's classes that no other test of this suite damages.
+  private static var objects: [any NSObject & NSSecureCoding & _CKArchivedObject] {
+    let identity = UserIdentity(user: UserID("_u"), givenName: "Ann")
+    let participant = ShareParticipant(id: "p", identity: identity)
+    return [
+      CKQuery(recordType: "Note", predicate: NSPredicate(value: true)),
+      CKQueryCursor(QueryRecords(query: Query(recordType: "Note"), zone: nil)),
+      CKShareParticipant(participant), CKUserIdentity(identity),
+      CKUserIdentityLookupInfo(emailAddress: "a@b.org"), CKOperationGroup(),
+      CKFetchRecordZoneChangesConfiguration(),
+      CKRecordZoneSubscription(zoneID: .default, subscriptionID: "z"),
+      CKNotificationInfo(alertBody: "a"),
+    ]
+  }
+
+  /// Proves CS-20.
+  @Test("Every object whose bytes are damaged gives an error as a root, and nil under a key")
+  func damagedObjectsAreRefused() throws {
+    func check<Object: NSObject & NSSecureCoding & _CKArchivedObject>(_ object: Object) throws {
+      let coder = BytesCoder()
+      object.encode(with: coder)
+      func damaged(_ data: Data) throws -> Data {
+        var data = data
+        let range = try #require(data.range(of: coder.data), "\(Object.self)")
+        data[range.upperBound - 1] ^= 1
+        return data
+      }
+      let whole = try data(object)
+      _ = try #require(
+        try NSKeyedUnarchiver.unarchivedObject(ofClass: Object.self, from: whole), "\(object)")
+      #expect(throws: (any Error).self, "\(Object.self)") {
+        try NSKeyedUnarchiver.unarchivedObject(ofClass: Object.self, from: damaged(whole))
+      }
+      let archiver = NSKeyedArchiver(requiringSecureCoding: true)
+      archiver.encode(object, forKey: "object")
+      archiver.finishEncoding()
+      let reader = try NSKeyedUnarchiver(forReadingFrom: damaged(archiver.encodedData))
+      #expect(reader.decodeObject(of: Object.self, forKey: "object") == nil, "\(Object.self)")
+    }
+    for object in Self.objects { try check(object) }
   }
 
   /// Proves CS-20.

@@ -67,6 +67,38 @@ struct AssetTransferTests {
     #expect(try bare[record.recordID]?.get().allKeys() == ["title"])
   }
 
+  @Test("A file of several gigabytes fails its record, and is not read")
+  func hugeFileFailsItsRecord() async throws {
+    defer { remove() }
+    let phone = database("phone")
+    let huge = try file("huge", "")
+    let handle = try FileHandle(forWritingTo: huge)
+    try handle.truncate(atOffset: 8 << 30)
+    try handle.close()
+    let (record, other) = (CKRecord(recordType: "Photo"), CKRecord(recordType: "Photo"))
+    record["video"] = CKAsset(fileURL: huge)
+    let results = try await phone.modifyRecords(
+      saving: [record, other], deleting: [], atomically: false
+    ).saveResults
+    let error = #expect(throws: CKError.self) { try results[record.recordID]?.get() }
+    #expect(error?.code == .limitExceeded)
+    _ = try results[other.recordID]?.get()
+    #expect(server.controls.requestCount(in: RequestScope(kind: .uploadAsset)) == 0)
+  }
+
+  @Test("Many files of one record arrive, each of them once")
+  func manyFilesArriveOnce() async throws {
+    defer { remove() }
+    let record = CKRecord(recordType: "Photo", recordID: CKRecord.ID(recordName: "p"))
+    let names = (0..<40).map { "page \($0 % 20)" }
+    record["pages"] = try names.map { CKAsset(fileURL: try file($0, $0)) }
+    try await database("phone").save(record)
+    server.controls.forgetRequests()
+    let read = try await database("desk").record(for: record.recordID)
+    #expect(try (read["pages"] as? [CKAsset])?.map { try text($0) } == names)
+    #expect(server.controls.requestCount(in: RequestScope(kind: .downloadAsset)) == 20)
+  }
+
   /// Proves CS-149, S7.
   @Test("A fetched file can be saved in another record, and queries and feeds deliver files")
   func fetchedFileCanBeSavedInAnotherRecord() async throws {

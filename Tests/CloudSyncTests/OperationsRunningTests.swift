@@ -236,13 +236,17 @@ struct OperationsRunningTests {
   @Test("Operations and completion handlers end while the app's tasks block every thread")
   func operationsEndWhileTasksBlock() async throws {
     let world = try await OperationsWorld()
-    let database = world.database
+    let (database, container) = (world.database, world.container)
     @Sendable func isAnswered() -> Bool {
       let done = DispatchSemaphore(value: 0)
       let operation = CKFetchRecordZonesOperation.fetchAllRecordZonesOperation()
       operation.qualityOfService = .default
       operation.fetchRecordZonesResultBlock = { _ in
-        database.fetchAllRecordZones { _, _ in done.signal() }
+        database.fetchAllRecordZones { _, _ in
+          database.save(CKRecord(recordType: "Note")) { _, _ in
+            container.accountStatus { _, _ in done.signal() }
+          }
+        }
       }
       database.add(operation)
       // The bound is for a failure alone.
@@ -254,6 +258,49 @@ struct OperationsRunningTests {
       }
       for task in tasks { #expect(await task.value) }
     }
+  }
+
+  /// Counts the jobs that it passes on.
+  private final class CountingExecutor: TaskExecutor {
+    let jobCount = Atomic(0)
+    private let queue = DispatchQueue(label: "counting")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      jobCount.wrappingAdd(1, ordering: .relaxed)
+      queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+
+    /// Whether `body` ran jobs here.
+    func runs(_ body: () async throws -> Void) async rethrows -> Bool {
+      let before = jobCount.load(ordering: .relaxed)
+      try await body()
+      return jobCount.load(ordering: .relaxed) > before
+    }
+  }
+
+  @Test("Operations, completion handlers and saves run on the executor of their environment")
+  func workRunsOnExecutorOfEnvironment() async throws {
+    let world = try await OperationsWorld()
+    let executor = CountingExecutor()
+    var environment = CloudSyncEnvironment { _ in
+      world.server.device("tablet", signedInAs: "alice")
+    }
+    environment.taskExecutor = executor
+    let container = CloudSyncEnvironment.$current.withValue(environment) {
+      CKContainer(identifier: world.container.containerIdentifier ?? "")
+    }
+    let database = container.privateCloudDatabase
+    let operation = CKFetchRecordZonesOperation.fetchAllRecordZonesOperation()
+    #expect(await executor.runs { await world.finish(operation) { database.add(operation) } })
+    #expect(try await executor.runs { try await database.save(CKRecordZone(zoneName: "New")) })
+    #expect(
+      await executor.runs {
+        await withCheckedContinuation { done in
+          database.fetchAllRecordZones { _, _ in done.resume() }
+        }
+      })
+    world.close()
   }
 
   /// Proves CS-6, CS-63, CS-64, CS-65, CS-67.
@@ -309,6 +356,8 @@ struct OperationsRunningTests {
     #expect(plain.group === group && own.group !== group)
     #expect(plain.qualityOfService == .utility && plain.timeoutIntervalForRequest == 5)
     #expect(own.qualityOfService == .userInitiated && own.timeoutIntervalForRequest == 5)
+    group.defaultConfiguration.qualityOfService = .background
+    #expect(plain.qualityOfService == .utility, "the configuration comes before its group")
     let scope = world.container.configuredWith(group: group) { $0.sharedCloudDatabase }
     #expect(scope.databaseScope == .shared)
     let inContainer = CKFetchRecordsOperation()

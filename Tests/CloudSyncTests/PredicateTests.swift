@@ -71,6 +71,16 @@ struct PredicateTests {
     #expect(refusal(nameless)?.contains("needs a record type") == true)
   }
 
+  /// A calculation that is long at each of its many levels.
+  private static let calculation: String = {
+    var text = "x"
+    for _ in 0..<60 {
+      for sign in ["**", "*", "+"] { text += String(repeating: "\(sign)1", count: 128) }
+      text = "(\(text))"
+    }
+    return text + " == 1"
+  }()
+
   private func refusal(_ query: CKQuery) -> String? {
     do {
       _ = try query.converted()
@@ -106,6 +116,8 @@ struct PredicateTests {
       (String(repeating: "NOT ", count: 10_000) + "n == 1", [], -1, "nested too deeply"),
       ("n == " + String(repeating: "1+", count: 10_000) + "1", [], -1, "too long"),
       ("n == " + String(repeating: "-", count: 10_000) + "a", [], -1, "nested too deeply"),
+      (Self.calculation, [], -1, "too long"),
+      ("a" + String(repeating: "[0]", count: 600) + " == 1", [], -1, "too long"),
     ]
     for (format, arguments, position, reason) in table where !reason.isEmpty {
       let predicate = NSPredicate(format: format, argumentArray: arguments)
@@ -135,9 +147,16 @@ struct PredicateTests {
         == .greaterThanOrEquals)
     let or = NSCompoundPredicate(orPredicateWithSubpredicates: [red, small])
     #expect(refusal(CKQuery(recordType: "Item", predicate: or))?.contains("OR is not") == true)
-    #expect(
-      try CKQuery(recordType: "Item", predicate: NSPredicate(value: false)).converted().filters
-        .count == 1)
+    let nothing = NSCompoundPredicate(orPredicateWithSubpredicates: [])
+    let everything = NSCompoundPredicate(andPredicateWithSubpredicates: [])
+    for (predicate, filterCount) in [
+      (NSPredicate(value: false), 1), (nothing, 1), (everything, 0),
+      (NSCompoundPredicate(notPredicateWithSubpredicate: nothing), 0),
+      (NSCompoundPredicate(notPredicateWithSubpredicate: everything), 1),
+    ] {
+      let filters = try CKQuery(recordType: "Item", predicate: predicate).converted().filters
+      #expect(filters.count == filterCount, "\(predicate)")
+    }
   }
 
   /// Proves CS-73.

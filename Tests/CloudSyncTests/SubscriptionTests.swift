@@ -37,6 +37,44 @@ struct SubscriptionTests {
     #expect(unnamed.querySubscriptionOptions.rawValue == 7 && !unnamed.subscriptionID.isEmpty)
   }
 
+  @Test("An archived subscription keeps a predicate that CloudKit refuses, and is refused, too")
+  func archivedSubscriptionKeepsRefusedPredicate() throws {
+    let refused = [
+      NSPredicate(format: "owner == 'me' OR shared == 1"), NSPredicate { _, _ in true },
+      NSPredicate(format: "owner LIKE 'm*'"),
+    ]
+    for predicate in refused {
+      let original = subscription(predicate)
+      #expect(throws: CKError.self) { try original.checkedValue() }
+      let data = try NSKeyedArchiver.archivedData(
+        withRootObject: original, requiringSecureCoding: true)
+      let archived = try #require(
+        try NSKeyedUnarchiver.unarchivedObject(ofClass: CKQuerySubscription.self, from: data))
+      #expect(throws: CKError.self) { try archived.checkedValue() }
+    }
+  }
+
+  @Test("An archive of a subscription of another class is none")
+  func archiveOfAnotherClassIsNone() throws {
+    let subscriptions: [CKSubscription] = [
+      subscription(NSPredicate(value: true)), CKDatabaseSubscription(subscriptionID: "d"),
+      CKRecordZoneSubscription(zoneID: .default, subscriptionID: "z"),
+    ]
+    for one in subscriptions {
+      let archiver = NSKeyedArchiver(requiringSecureCoding: true)
+      one.encode(with: archiver)
+      archiver.finishEncoding()
+      func decoder() throws -> NSKeyedUnarchiver {
+        try NSKeyedUnarchiver(forReadingFrom: archiver.encodedData)
+      }
+      let read: [CKSubscription?] = [
+        CKQuerySubscription(coder: try decoder()), CKDatabaseSubscription(coder: try decoder()),
+        CKRecordZoneSubscription(coder: try decoder()),
+      ]
+      #expect(read.compactMap(\.?.subscriptionID) == [one.subscriptionID])
+    }
+  }
+
   @Test("A subscription has a copy of the settings that it was given, and its own can be changed")
   func subscriptionCopiesNotificationInfo() {
     let info = CKSubscription.NotificationInfo(alertBody: "first")

@@ -87,7 +87,7 @@
       try storage.transaction {
         try storage.foresee {
           var plan = ReadPlan()
-          plan.isReadOnly = true
+          plan.access = .reading
           return plan
         }
         #expect(try storage.receipt(key) != nil)

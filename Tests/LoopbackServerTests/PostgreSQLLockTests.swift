@@ -171,9 +171,12 @@
       #expect(usual == "20s")
       try storage.transaction {
         var plan = ReadPlan()
-        plan.replacesEverything = true
+        plan.access = .replacing
         try storage.foresee { plan }
         #expect(try limit() == "0")
+        // Other servers do not end it as abandoned.
+        let name = try storage.fetch("SELECT current_setting('application_name')", [])
+        #expect(try name.first { try $0.text(0) } == "cloudsync import")
         try storage.commit([
           .removeEverything(identity: 7, secret: StorageSecret(first: 1, second: 2))
         ])
@@ -243,6 +246,122 @@
       let rows = try storage.fetch("SELECT count(*) FROM cloudsync.databases", [])
       #expect(try rows.first { try $0.integer(0) } == 0)
       try storage.close()
+    }
+
+    @Test("An export may pause for any time")
+    func exportMayPause() throws {
+      let database = try TemporaryDatabase()
+      let storage = try PostgreSQLStorage(database.address, patience: .seconds(20))
+      try storage.transaction {
+        var plan = ReadPlan()
+        plan.access = .exporting
+        try storage.foresee { plan }
+        let limit = try storage.fetch(
+          "SELECT current_setting('idle_in_transaction_session_timeout')", [])
+        #expect(try limit.first { try $0.text(0) } == "0")
+        #expect(throws: (any Error).self, "it changes nothing") {
+          try storage.commit([.putAccount(AccountRow(name: "a", user: UserID("_a")))])
+        }
+      }
+      try storage.close()
+    }
+
+    @Test("A request that names invented owners leaves no rows of them")
+    func inventedOwnersLeaveNoRows() async throws {
+      let database = try TemporaryDatabase()
+      let server = try LoopbackServer(postgreSQL: database.address, notifies: false)
+      let phone = server.device("phone", signedInAs: "alice")
+      _ = try await send("zone", .modifyZones(ModifyZones(save: [Self.zone])), by: phone)
+      let before = try database.rows("SELECT count(*)::text FROM cloudsync.databases")
+      let owners = ["_nobody", "_" + (0..<3_000).map { "\($0 * $0 % 7_919)" }.joined()]
+      for owner in owners {
+        let zone = ZoneID(name: "notes", owner: owner)
+        let save = RecordSave(Record(id: RecordID(name: "a", zone: zone), type: "T"))
+        let reply = try await send(
+          "save", .modifyRecords(ModifyRecords(save: [save])), .shared, by: phone)
+        guard case .recordsModified(let saved, _) = reply else { throw Unexpected() }
+        #expect(saved.first?.error?.code == .zoneNotFound, "\(owner.prefix(9))")
+      }
+      #expect(try database.rows("SELECT count(*)::text FROM cloudsync.databases") == before)
+      server.close()
+      #expect(database.otherConnections == [])
+    }
+
+    @Test("Requests that wait for the database of one account leave connections for others")
+    func waitingAccountLeavesConnections() async throws {
+      let database = try TemporaryDatabase()
+      let server = try LoopbackServer(
+        postgreSQL: database.address, connections: 4, notifies: false)
+      let phones = (0..<8).map { server.device("phone \($0)", signedInAs: "alice") }
+      let tablet = server.device("tablet", signedInAs: "bob")
+      for device in [phones[0], tablet] {
+        _ = try await send("zone", .modifyZones(ModifyZones(save: [Self.zone])), by: device)
+      }
+      let other = try PostgreSQLConnection(database.address, patience: .seconds(60))
+      let alice = try server.user(of: "alice").rawValue
+      try other.execute([
+        "BEGIN", "SELECT FROM cloudsync.databases WHERE owner = '\(alice)' FOR UPDATE",
+      ])
+      let answered = Signal()
+      let record = Record(id: RecordID(name: "a", zone: Self.zone), type: "T")
+      let save = CloudRequest.modifyRecords(ModifyRecords(save: [RecordSave(record)]))
+      var saves: [Task<Void, any Error>] = []
+      for phone in phones {
+        saves.append(
+          Task {
+            _ = try await send("save", save, by: phone)
+            answered.fire()
+          })
+      }
+      for number in 0..<20 {
+        _ = try await send("fetch \(number)", .fetchZones(nil), by: tablet)
+      }
+      #expect(!answered.hasFired, "bob waited for alice's requests")
+      try other.execute(["COMMIT"])
+      for save in saves { try await save.value }
+      other.close()
+      server.close()
+      #expect(database.otherConnections == [])
+    }
+
+    @Test("An account that another server removed is made again by a fetch")
+    func removedAccountIsMadeByFetch() async throws {
+      let database = try TemporaryDatabase()
+      let servers = try (0..<2).map { _ in
+        try LoopbackServer(postgreSQL: database.address, connections: 1, notifies: false)
+      }
+      let phone = servers[1].device("phone", signedInAs: "alice")
+      _ = try await send("zone", .modifyZones(ModifyZones(save: [Self.zone])), by: phone)
+      _ = try await send("fetch", .fetchZones(nil), by: phone)
+      try servers[0].reset()
+      guard case .zones(let zones) = try await send("again", .fetchZones(nil), by: phone) else {
+        throw Unexpected()
+      }
+      #expect(zones.map(\.id) == [.default])
+      for server in servers { server.close() }
+      #expect(database.otherConnections == [])
+    }
+
+    @Test("A new connection to a database whose layout is newer by now is refused")
+    func newerLayoutIsRefusedOnNewConnection() async throws {
+      let database = try TemporaryDatabase()
+      let server = try LoopbackServer(
+        postgreSQL: database.address, connections: 1, notifies: false)
+      let phone = server.device("phone", signedInAs: "alice")
+      _ = try await send("fetch", .fetchZones(nil), by: phone)
+      try database.execute([
+        "UPDATE cloudsync.layout SET version = version + 1",
+        """
+        SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid()
+        """,
+      ])
+      let error = await #expect(throws: CloudError.self) {
+        try await send("again", .fetchZones(nil), by: phone)
+      }
+      #expect(error?.message.contains("newer version") == true, "\(error?.message ?? "")")
+      server.close()
+      #expect(database.otherConnections == [])
     }
 
     @Test("No other process writes while a server is reset or imports an archive")

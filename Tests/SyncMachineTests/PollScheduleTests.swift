@@ -40,6 +40,31 @@ struct PollScheduleTests {
     #expect(Self.pause(&schedule) == .seconds(1))
   }
 
+  @Test("Requests that end at once without a push are asked with growing pauses")
+  func quickEndsArePaused() {
+    var schedule = PollSchedule()
+    func end(after time: Duration, _ count: Int) {
+      for _ in 0..<count {
+        schedule.opened(at: "a")
+        schedule.receivedNothing(after: time)
+      }
+    }
+    end(after: .zero, 4)
+    #expect(schedule.step == .wait(address: "a"), "a service may end a few")
+    for seconds in [1, 2, 4, 8, 16, 30, 30] {
+      end(after: .milliseconds(999), 1)
+      #expect(schedule.step == .pause(.seconds(seconds)))
+      schedule.paused()
+      #expect(schedule.step == .open)
+    }
+    end(after: .seconds(1), 1)
+    #expect(schedule.step == .wait(address: "a"), "it waits now")
+    end(after: .zero, 4)
+    schedule.received()
+    end(after: .zero, 4)
+    #expect(schedule.step == .wait(address: "a"))
+  }
+
   @Test("A pause is as long as the server asks")
   func pauseIsAsLongAsServerAsks() {
     var schedule = PollSchedule()

@@ -99,7 +99,7 @@ package struct QueryScan: Sendable {
   /// What `read(from:)` is going to read.
   package var plan: ReadPlan {
     var plan = ReadPlan()
-    plan.isReadOnly = true
+    plan.access = .reading
     guard database.scope != .shared, let zone = zones.first else { return plan }
     plan.isComplete = true
     plan.includesIdentity = true

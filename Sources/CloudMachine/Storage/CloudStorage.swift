@@ -145,9 +145,13 @@ public struct TransactionConflict: Error {
   /// Details for the operator of the server, such as the database's host; `nil` if there are none.
   public var reason: String?
 
+  /// How long to wait before the second run of the transaction; each later wait is twice as long.
+  public var delay: Duration
+
   /// Creates a conflict.
-  public init(error: CloudError, reason: String? = nil) {
+  public init(error: CloudError, reason: String? = nil, delay: Duration = .zero) {
     self.error = error
     self.reason = reason
+    self.delay = delay
   }
 }

@@ -99,12 +99,13 @@ extension AssetTransport {
 
   private func fetch(_ records: [Record], _ call: CloudCall) async throws(CloudError) -> Files {
     var downloads: [Download] = []
+    var known: Set<Download> = []
     for record in records where record.hasAssets {
       for element in record.fields {
         for asset in element.field.value.assets {
           let download = Download(
             record: record.id, key: element.key, checksum: asset.checksum, size: asset.size)
-          if !downloads.contains(download) { downloads.append(download) }
+          if known.insert(download).inserted { downloads.append(download) }
         }
       }
     }

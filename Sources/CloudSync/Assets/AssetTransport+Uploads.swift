@@ -126,15 +126,30 @@ extension AssetTransport {
         .assetFileNotFound, "the file of an asset does not exist; write it before saving the record"
       )
     }
-    let content: Data
-    do { content = try Data(contentsOf: file) } catch {
+    guard before.size <= largestFile else {
+      throw CloudError(
+        .limitExceeded,
+        "the file of an asset holds \(before.size) bytes; no file of more than \(largestFile) "
+          + "bytes can be uploaded")
+    }
+    var content: [UInt8] = []
+    content.reserveCapacity(before.size)
+    do {
+      let handle = try FileHandle(forReadingFrom: file)
+      // A file that grows meanwhile is not read to its end.
+      while content.count <= before.size, let part = try handle.read(upToCount: 1 << 20),
+        !part.isEmpty
+      {
+        content += part
+      }
+    } catch {
       throw CloudError(
         .assetNotAvailable, "the file of an asset can't be read: \(error.localizedDescription)")
     }
     guard before.size == content.count, FileVersion(of: file) == before else {
       throw CloudError(.assetFileModified, "the file of an asset changed while it was uploaded")
     }
-    return ([UInt8](content), before)
+    return (content, before)
   }
 
   /// The request with receipts in place of files, and the files by checksum.

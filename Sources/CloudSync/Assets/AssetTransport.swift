@@ -11,6 +11,9 @@ import Synchronization
 final class AssetTransport: CloudTransport {
   /// The number of concurrent transfers; each holds its whole file in memory.
   static let filesAtOnce = 4
+  /// The most bytes of a file that is uploaded, whatever the server's limit: a file is held in
+  /// memory.
+  static let largestFile = 1 << 30
 
   let transport: any CloudTransport
   let staging: AssetStaging
@@ -29,10 +32,11 @@ final class AssetTransport: CloudTransport {
   func send(_ call: CloudCall) async throws(CloudError) -> CloudReply {
     switch call.request {
     case .modifyRecords(let request): try await save(request, call)
-    case .fetchRecords, .fetchZoneChanges, .queryRecords, .resolveShares, .acceptShares:
+    case .fetchRecords, .fetchZoneChanges, .queryRecords, .acceptShares:
       try await withFiles(try await transport.send(call), of: call)
     case .fetchCurrentUser, .fetchDatabaseChanges, .fetchZones, .modifyZones,
-      .fetchSubscriptions, .modifySubscriptions, .findUsers, .uploadAsset, .downloadAsset:
+      .fetchSubscriptions, .modifySubscriptions, .findUsers, .resolveShares, .uploadAsset,
+      .downloadAsset:
       try await transport.send(call)
     }
   }

@@ -6,7 +6,7 @@ extension CKContainer {
   /// A network failure results in `couldNotDetermine`.
   /// - Throws: `badContainer` when the container has no transport.
   public func accountStatus() async throws -> CKAccountStatus {
-    let answer = try await uncancelled { [connection] in
+    let answer = try await connection.uncancelled { [connection] in
       try await connection.answer(to: .fetchCurrentUser, in: .private)
     }
     switch answer {
@@ -27,20 +27,22 @@ extension CKContainer {
   /// - Throws: `notAuthenticated` when no account is signed in, or the one that is can't be used,
   ///   and `accountTemporarilyUnavailable` when it is not ready.
   public func userRecordID() async throws -> CKRecord.ID {
-    try await uncancelled { [connection] in try await connection.currentUser() }
+    try await connection.uncancelled { [connection] in try await connection.currentUser() }
   }
 
   /// Calls `completionHandler` with the result of `accountStatus()`.
   @preconcurrency public func accountStatus(
     completionHandler: @escaping @Sendable (CKAccountStatus, (any Error)?) -> Void
   ) {
-    answer(completionHandler, onFailure: .couldNotDetermine) { try await self.accountStatus() }
+    connection.complete(completionHandler, onFailure: .couldNotDetermine) {
+      try await self.accountStatus()
+    }
   }
 
   /// Calls `completionHandler` with the result of `userRecordID()`.
   @preconcurrency public func fetchUserRecordID(
     completionHandler: @escaping @Sendable (CKRecord.ID?, (any Error)?) -> Void
   ) {
-    answer(completionHandler) { try await self.userRecordID() }
+    connection.complete(completionHandler) { try await self.userRecordID() }
   }
 }

@@ -56,7 +56,7 @@ extension CKContainer {
   @preconcurrency public func fetchAllLongLivedOperationIDs(
     completionHandler: @escaping @Sendable ([CKOperation.ID]?, (any Error)?) -> Void
   ) {
-    answer(completionHandler) { try await self.allLongLivedOperationIDs() }
+    connection.complete(completionHandler) { try await self.allLongLivedOperationIDs() }
   }
 
   /// Calls `completionHandler` with the result of `longLivedOperation(for:)`.
@@ -64,7 +64,7 @@ extension CKContainer {
     withID operationID: CKOperation.ID,
     completionHandler: @escaping @Sendable (CKOperation?, (any Error)?) -> Void
   ) {
-    answer(completionHandler, onFailure: nil) {
+    connection.complete(completionHandler, onFailure: nil) {
       try await self.longLivedOperation(for: operationID)
     }
   }

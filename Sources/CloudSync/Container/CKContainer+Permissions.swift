@@ -29,6 +29,19 @@ extension CKContainer {
   public typealias ApplicationPermissionStatus = CKApplicationPermissionStatus
   /// The permissions that an app can request.
   public typealias ApplicationPermissions = CKApplicationPermissions
+  /// The completion handler of a request for permissions.
+  public typealias ApplicationPermissionBlock =
+    (CKContainer.ApplicationPermissionStatus, (any Error)?) -> Void
+
+  /// The names of these types in older versions of Swift.
+  public enum Application {
+    /// The permissions that an app can request.
+    public typealias Permissions = CKContainer.ApplicationPermissions
+    /// The status of an app's permissions.
+    public typealias PermissionStatus = CKContainer.ApplicationPermissionStatus
+    /// The completion handler of a request for permissions.
+    public typealias PermissionBlock = CKContainer.ApplicationPermissionBlock
+  }
 
   /// Returns `granted`: accounts are always discoverable here.
   /// - Throws: `notAuthenticated` when no account is signed in.
@@ -53,7 +66,7 @@ extension CKContainer {
     completionHandler:
       @escaping @Sendable (CKContainer.ApplicationPermissionStatus, (any Error)?) -> Void
   ) {
-    answer(completionHandler, onFailure: .couldNotComplete) {
+    connection.complete(completionHandler, onFailure: .couldNotComplete) {
       try await self.applicationPermissionStatus(for: applicationPermission)
     }
   }
@@ -72,3 +85,5 @@ extension CKContainer {
 public typealias CKContainer_Application_Permissions = CKApplicationPermissions
 /// The older name of `CKContainer.ApplicationPermissionStatus`.
 public typealias CKContainer_Application_PermissionStatus = CKApplicationPermissionStatus
+/// The completion handler of a request for permissions.
+public typealias CKContainer_Application_PermissionBlock = CKContainer.ApplicationPermissionBlock

@@ -7,7 +7,7 @@ extension CKContainer {
   @preconcurrency public func fetchShareMetadata(
     with url: URL, completionHandler: @escaping @Sendable (CKShare.Metadata?, (any Error)?) -> Void
   ) {
-    answer(completionHandler) { try await self.shareMetadata(for: url) }
+    connection.complete(completionHandler) { try await self.shareMetadata(for: url) }
   }
 
   /// Fetches the metadata of the shares at `urls`.
@@ -16,7 +16,7 @@ extension CKContainer {
     completionHandler:
       @escaping @Sendable (Result<[URL: Result<CKShare.Metadata, any Error>], any Error>) -> Void
   ) {
-    answer(completionHandler) { try await self.shareMetadatas(for: urls) }
+    connection.complete(completionHandler) { try await self.shareMetadatas(for: urls) }
   }
 
   /// Accepts a share.
@@ -24,7 +24,7 @@ extension CKContainer {
     _ metadata: CKShare.Metadata,
     completionHandler: @escaping @Sendable (CKShare?, (any Error)?) -> Void
   ) {
-    answer(completionHandler) { try await self.accept(metadata) }
+    connection.complete(completionHandler) { try await self.accept(metadata) }
   }
 
   /// Accepts several shares.
@@ -35,7 +35,7 @@ extension CKContainer {
         Result<[CKShare.Metadata: Result<CKShare, any Error>], any Error>
       ) -> Void
   ) {
-    answer(completionHandler) { try await self.accept(metadatas) }
+    connection.complete(completionHandler) { try await self.accept(metadatas) }
   }
 
   /// Finds the user with a mail address, to invite to a share.
@@ -43,7 +43,9 @@ extension CKContainer {
     withEmailAddress emailAddress: String,
     completionHandler: @escaping @Sendable (CKShare.Participant?, (any Error)?) -> Void
   ) {
-    answer(completionHandler) { try await self.shareParticipant(forEmailAddress: emailAddress) }
+    connection.complete(completionHandler) {
+      try await self.shareParticipant(forEmailAddress: emailAddress)
+    }
   }
 
   /// Finds the user with a telephone number, to invite to a share.
@@ -51,7 +53,9 @@ extension CKContainer {
     withPhoneNumber phoneNumber: String,
     completionHandler: @escaping @Sendable (CKShare.Participant?, (any Error)?) -> Void
   ) {
-    answer(completionHandler) { try await self.shareParticipant(forPhoneNumber: phoneNumber) }
+    connection.complete(completionHandler) {
+      try await self.shareParticipant(forPhoneNumber: phoneNumber)
+    }
   }
 
   /// Finds the user with a user record, to invite to a share.
@@ -59,7 +63,9 @@ extension CKContainer {
     withUserRecordID userRecordID: CKRecord.ID,
     completionHandler: @escaping @Sendable (CKShare.Participant?, (any Error)?) -> Void
   ) {
-    answer(completionHandler) { try await self.shareParticipant(forUserRecordID: userRecordID) }
+    connection.complete(completionHandler) {
+      try await self.shareParticipant(forUserRecordID: userRecordID)
+    }
   }
 
   /// Finds the users with these mail addresses.
@@ -70,7 +76,7 @@ extension CKContainer {
         Result<[String: Result<CKShare.Participant, any Error>], any Error>
       ) -> Void
   ) {
-    answer(completionHandler) {
+    connection.complete(completionHandler) {
       try await self.shareParticipants(forEmailAddresses: emailAddresses)
     }
   }
@@ -83,7 +89,9 @@ extension CKContainer {
         Result<[String: Result<CKShare.Participant, any Error>], any Error>
       ) -> Void
   ) {
-    answer(completionHandler) { try await self.shareParticipants(forPhoneNumbers: phoneNumbers) }
+    connection.complete(completionHandler) {
+      try await self.shareParticipants(forPhoneNumbers: phoneNumbers)
+    }
   }
 
   /// Finds the users with these user records.
@@ -94,17 +102,50 @@ extension CKContainer {
         Result<[CKRecord.ID: Result<CKShare.Participant, any Error>], any Error>
       ) -> Void
   ) {
-    answer(completionHandler) { try await self.shareParticipants(forUserRecordIDs: userRecordIDs) }
+    connection.complete(completionHandler) {
+      try await self.shareParticipants(forUserRecordIDs: userRecordIDs)
+    }
   }
 
   // MARK: Discovery, the older calls
+
+  /// Finds the users with these mail addresses.
+  @preconcurrency public func discoverUserIdentities(
+    forEmailAddresses emails: [String],
+    completionHandler: @escaping @Sendable (Result<[String: CKUserIdentity], any Error>) -> Void
+  ) {
+    connection.complete(completionHandler) {
+      try await self.userIdentities(forEmailAddresses: emails)
+    }
+  }
+
+  /// Finds the users with these telephone numbers.
+  @preconcurrency public func discoverUserIdentities(
+    forPhoneNumbers phoneNumbers: [String],
+    completionHandler: @escaping @Sendable (Result<[String: CKUserIdentity], any Error>) -> Void
+  ) {
+    connection.complete(completionHandler) {
+      try await self.userIdentities(forPhoneNumbers: phoneNumbers)
+    }
+  }
+
+  /// Finds the users with these user records.
+  @preconcurrency public func discoverUserIdentities(
+    forUserRecordIDs userRecordIDs: [CKRecord.ID],
+    completionHandler:
+      @escaping @Sendable (Result<[CKRecord.ID: CKUserIdentity], any Error>) -> Void
+  ) {
+    connection.complete(completionHandler) {
+      try await self.userIdentities(forUserRecordIDs: userRecordIDs)
+    }
+  }
 
   /// Finds the user with a mail address.
   @preconcurrency public func discoverUserIdentity(
     withEmailAddress email: String,
     completionHandler: @escaping @Sendable (CKUserIdentity?, (any Error)?) -> Void
   ) {
-    answer(completionHandler, onFailure: nil) {
+    connection.complete(completionHandler, onFailure: nil) {
       try await self.userIdentity(forEmailAddress: email)
     }
   }
@@ -114,7 +155,7 @@ extension CKContainer {
     withPhoneNumber phoneNumber: String,
     completionHandler: @escaping @Sendable (CKUserIdentity?, (any Error)?) -> Void
   ) {
-    answer(completionHandler, onFailure: nil) {
+    connection.complete(completionHandler, onFailure: nil) {
       try await self.userIdentity(forPhoneNumber: phoneNumber)
     }
   }
@@ -124,7 +165,7 @@ extension CKContainer {
     withUserRecordID userRecordID: CKRecord.ID,
     completionHandler: @escaping @Sendable (CKUserIdentity?, (any Error)?) -> Void
   ) {
-    answer(completionHandler, onFailure: nil) {
+    connection.complete(completionHandler, onFailure: nil) {
       try await self.userIdentity(forUserRecordID: userRecordID)
     }
   }
@@ -133,6 +174,6 @@ extension CKContainer {
   @preconcurrency public func discoverAllIdentities(
     completionHandler: @escaping @Sendable ([CKUserIdentity]?, (any Error)?) -> Void
   ) {
-    answer(completionHandler) { try await self.allUserIdentitiesFromContacts() }
+    connection.complete(completionHandler) { try await self.allUserIdentitiesFromContacts() }
   }
 }

@@ -24,7 +24,7 @@ extension CKContainer {
   /// Accepts a share; its records appear in the shared database.
   @discardableResult
   public func accept(_ metadata: CKShare.Metadata) async throws -> CKShare {
-    try await uncancelled { [shareRequests] in
+    try await connection.uncancelled { [shareRequests] in
       try await shareRequests.accept([metadata])
     }.only(metadata)
   }
@@ -34,7 +34,8 @@ extension CKContainer {
   public func accept(
     _ metadatas: [CKShare.Metadata]
   ) async throws -> [CKShare.Metadata: Result<CKShare, any Error>] {
-    try await uncancelled { [shareRequests] in try await shareRequests.accept(metadatas) }.byID
+    try await connection.uncancelled { [shareRequests] in try await shareRequests.accept(metadatas)
+    }.byID
   }
 
   /// Finds the user with a mail address, to invite to a share.
@@ -79,6 +80,13 @@ extension CKContainer {
     try await participants(userRecordIDs) { .init(userRecordID: $0) }
   }
 
+  /// Finds users in any of these ways.
+  public func shareParticipants(
+    for lookupInfos: [CKUserIdentity.LookupInfo]
+  ) async throws -> [CKUserIdentity.LookupInfo: Result<CKShare.Participant, any Error>] {
+    try await shareRequests.participants(for: lookupInfos).byID
+  }
+
   private func participant(
     _ lookup: CKUserIdentity.LookupInfo
   ) async throws -> CKShare.Participant {
@@ -111,6 +119,38 @@ extension CKContainer {
     forUserRecordID userRecordID: CKRecord.ID
   ) async throws -> CKUserIdentity? {
     try await identity(.init(userRecordID: userRecordID))
+  }
+
+  /// Finds the users with these mail addresses; the result has no entry for an unknown one.
+  public func userIdentities(
+    forEmailAddresses emails: [String]
+  ) async throws -> [String: CKUserIdentity] {
+    try await identities(emails) { .init(emailAddress: $0) }
+  }
+
+  /// Finds the users with these telephone numbers; the result has no entry for an unknown one.
+  public func userIdentities(
+    forPhoneNumbers phoneNumbers: [String]
+  ) async throws -> [String: CKUserIdentity] {
+    try await identities(phoneNumbers) { .init(phoneNumber: $0) }
+  }
+
+  /// Finds the users with these user records; the result has no entry for an unknown one.
+  public func userIdentities(
+    forUserRecordIDs userRecordIDs: [CKRecord.ID]
+  ) async throws -> [CKRecord.ID: CKUserIdentity] {
+    try await identities(userRecordIDs) { .init(userRecordID: $0) }
+  }
+
+  private func identities<Key: Hashable>(
+    _ keys: [Key], _ lookup: (Key) -> CKUserIdentity.LookupInfo
+  ) async throws -> [Key: CKUserIdentity] {
+    let found = try await shareRequests.identities(for: keys.map(lookup)).byID
+    var identities: [Key: CKUserIdentity] = [:]
+    for key in keys {
+      do { identities[key] = try found[lookup(key)]?.get() } catch CKError.unknownItem { continue }
+    }
+    return identities
   }
 
   /// Returns an empty list, since there is no address book.

@@ -45,68 +45,70 @@ private final class WorkExecutor: TaskExecutor {
   }
 }
 
-/// Begins the work of an operation or a completion handler.
-@discardableResult
-func beginWork(
-  urgency: QualityOfService, _ work: @escaping @Sendable () async -> Void
-) -> Task<Void, Never> {
-  Task.detached(
-    executorPreference: CloudSyncEnvironment.inForce.taskExecutor ?? WorkExecutor.shared,
-    priority: TaskPriority(urgency), operation: work)
-}
+extension CloudConnection {
+  private var workExecutor: any TaskExecutor { taskExecutor ?? WorkExecutor.shared }
 
-/// Runs `body` to its end, also if the task of the caller is cancelled.
-///
-/// The server may have carried out a change already, which must not be reported as failed.
-/// Rule: CS-249.
-func uncancelled<Value: Sendable>(
-  _ body: @escaping @Sendable () async throws -> Value
-) async throws -> Value {
-  try await Task(
-    executorPreference: CloudSyncEnvironment.inForce.taskExecutor, operation: body
-  ).value
-}
+  /// Begins the work of an operation or a completion handler.
+  @discardableResult
+  func beginWork(
+    urgency: QualityOfService, _ work: @escaping @Sendable () async -> Void
+  ) -> Task<Void, Never> {
+    Task.detached(
+      executorPreference: workExecutor, priority: TaskPriority(urgency), operation: work)
+  }
 
-/// Runs `body` in a task and calls an older completion handler (value and error) with its result.
-func answer<Value: Sendable>(
-  _ completionHandler: @escaping @Sendable (Value?, (any Error)?) -> Void,
-  urgency: QualityOfService = .userInitiated,
-  _ body: @escaping @Sendable () async throws -> Value
-) {
-  answer(completionHandler, onFailure: nil, urgency: urgency) { try await body() }
-}
+  /// Runs `body` to its end, also if the task of the caller is cancelled.
+  ///
+  /// The server may have carried out a change already, which must not be reported as failed.
+  /// Rule: CS-249.
+  func uncancelled<Value: Sendable>(
+    _ body: @escaping @Sendable () async throws -> Value
+  ) async throws -> Value {
+    // A task of its own does not take over the executor of the caller.
+    try await Task(executorPreference: workExecutor, operation: body).value
+  }
 
-/// Runs `body` in a task and calls an older completion handler with its value, or with `value` and
-/// the error.
-func answer<Value: Sendable>(
-  _ completionHandler: @escaping @Sendable (Value, (any Error)?) -> Void, onFailure value: Value,
-  urgency: QualityOfService = .userInitiated,
-  _ body: @escaping @Sendable () async throws -> Value
-) {
-  answer(
-    { (result: Result<Value, any Error>) in
-      switch result {
-      case .success(let value): completionHandler(value, nil)
-      case .failure(let error): completionHandler(value, error)
+  /// Runs `body` in a task and calls an older completion handler (value and error) with its result.
+  func complete<Value: Sendable>(
+    _ completionHandler: @escaping @Sendable (Value?, (any Error)?) -> Void,
+    urgency: QualityOfService = .userInitiated,
+    _ body: @escaping @Sendable () async throws -> Value
+  ) {
+    complete(completionHandler, onFailure: nil, urgency: urgency) { try await body() }
+  }
+
+  /// Runs `body` in a task and calls an older completion handler with its value, or with `value`
+  /// and the error.
+  func complete<Value: Sendable>(
+    _ completionHandler: @escaping @Sendable (Value, (any Error)?) -> Void, onFailure value: Value,
+    urgency: QualityOfService = .userInitiated,
+    _ body: @escaping @Sendable () async throws -> Value
+  ) {
+    complete(
+      { (result: Result<Value, any Error>) in
+        switch result {
+        case .success(let value): completionHandler(value, nil)
+        case .failure(let error): completionHandler(value, error)
+        }
+      }, urgency: urgency, body)
+  }
+
+  /// Runs `body` in a task and calls a newer completion handler (`Result`) with its result.
+  func complete<Value: Sendable>(
+    _ completionHandler: @escaping @Sendable (Result<Value, any Error>) -> Void,
+    urgency: QualityOfService = .userInitiated,
+    _ body: @escaping @Sendable () async throws -> Value
+  ) {
+    let callbacks = CallbackQueue()
+    beginWork(urgency: urgency) {
+      let result: Result<Value, any Error>
+      do {
+        result = .success(try await body())
+      } catch {
+        result = .failure(error)
       }
-    }, urgency: urgency, body)
-}
-
-/// Runs `body` in a task and calls a newer completion handler (`Result`) with its result.
-func answer<Value: Sendable>(
-  _ completionHandler: @escaping @Sendable (Result<Value, any Error>) -> Void,
-  urgency: QualityOfService = .userInitiated,
-  _ body: @escaping @Sendable () async throws -> Value
-) {
-  let callbacks = CallbackQueue()
-  beginWork(urgency: urgency) {
-    let result: Result<Value, any Error>
-    do {
-      result = .success(try await body())
-    } catch {
-      result = .failure(error)
+      await callbacks.call { completionHandler(result) }
     }
-    await callbacks.call { completionHandler(result) }
   }
 }
 

@@ -6,7 +6,9 @@ extension CKDatabase {
     withRecordID recordID: CKRecord.ID,
     completionHandler: @escaping @Sendable (CKRecord?, (any Error)?) -> Void
   ) {
-    answer(completionHandler, urgency: urgency) { try await self.record(for: recordID) }
+    connection.complete(completionHandler, urgency: urgency) {
+      try await self.record(for: recordID)
+    }
   }
 
   /// Saves one record.
@@ -14,7 +16,7 @@ extension CKDatabase {
     _ record: CKRecord,
     completionHandler: @escaping @Sendable (CKRecord?, (any Error)?) -> Void
   ) {
-    answer(completionHandler, urgency: urgency) { try await self.save(record) }
+    connection.complete(completionHandler, urgency: urgency) { try await self.save(record) }
   }
 
   /// Deletes one record.
@@ -22,14 +24,16 @@ extension CKDatabase {
     withRecordID recordID: CKRecord.ID,
     completionHandler: @escaping @Sendable (CKRecord.ID?, (any Error)?) -> Void
   ) {
-    answer(completionHandler, urgency: urgency) { try await self.deleteRecord(withID: recordID) }
+    connection.complete(completionHandler, urgency: urgency) {
+      try await self.deleteRecord(withID: recordID)
+    }
   }
 
   /// Fetches all zones.
   @preconcurrency public func fetchAllRecordZones(
     completionHandler: @escaping @Sendable ([CKRecordZone]?, (any Error)?) -> Void
   ) {
-    answer(completionHandler, urgency: urgency) { try await self.allRecordZones() }
+    connection.complete(completionHandler, urgency: urgency) { try await self.allRecordZones() }
   }
 
   /// Fetches one zone.
@@ -37,7 +41,9 @@ extension CKDatabase {
     withRecordZoneID zoneID: CKRecordZone.ID,
     completionHandler: @escaping @Sendable (CKRecordZone?, (any Error)?) -> Void
   ) {
-    answer(completionHandler, urgency: urgency) { try await self.recordZone(for: zoneID) }
+    connection.complete(completionHandler, urgency: urgency) {
+      try await self.recordZone(for: zoneID)
+    }
   }
 
   /// Creates one zone.
@@ -45,7 +51,7 @@ extension CKDatabase {
     _ zone: CKRecordZone,
     completionHandler: @escaping @Sendable (CKRecordZone?, (any Error)?) -> Void
   ) {
-    answer(completionHandler, urgency: urgency) { try await self.save(zone) }
+    connection.complete(completionHandler, urgency: urgency) { try await self.save(zone) }
   }
 
   /// Deletes one zone with its records.
@@ -53,7 +59,9 @@ extension CKDatabase {
     withRecordZoneID zoneID: CKRecordZone.ID,
     completionHandler: @escaping @Sendable (CKRecordZone.ID?, (any Error)?) -> Void
   ) {
-    answer(completionHandler, urgency: urgency) { try await self.deleteRecordZone(withID: zoneID) }
+    connection.complete(completionHandler, urgency: urgency) {
+      try await self.deleteRecordZone(withID: zoneID)
+    }
   }
 
   /// Fetches one subscription.
@@ -61,14 +69,16 @@ extension CKDatabase {
     withSubscriptionID subscriptionID: CKSubscription.ID,
     completionHandler: @escaping @Sendable (CKSubscription?, (any Error)?) -> Void
   ) {
-    answer(completionHandler, urgency: urgency) { try await self.subscription(for: subscriptionID) }
+    connection.complete(completionHandler, urgency: urgency) {
+      try await self.subscription(for: subscriptionID)
+    }
   }
 
   /// Fetches all subscriptions.
   @preconcurrency public func fetchAllSubscriptions(
     completionHandler: @escaping @Sendable ([CKSubscription]?, (any Error)?) -> Void
   ) {
-    answer(completionHandler, urgency: urgency) { try await self.allSubscriptions() }
+    connection.complete(completionHandler, urgency: urgency) { try await self.allSubscriptions() }
   }
 
   /// Creates one subscription.
@@ -76,7 +86,7 @@ extension CKDatabase {
     _ subscription: CKSubscription,
     completionHandler: @escaping @Sendable (CKSubscription?, (any Error)?) -> Void
   ) {
-    answer(completionHandler, urgency: urgency) { try await self.save(subscription) }
+    connection.complete(completionHandler, urgency: urgency) { try await self.save(subscription) }
   }
 
   /// Deletes one subscription.
@@ -84,7 +94,7 @@ extension CKDatabase {
     withSubscriptionID subscriptionID: CKSubscription.ID,
     completionHandler: @escaping @Sendable (String?, (any Error)?) -> Void
   ) {
-    answer(completionHandler, urgency: urgency) {
+    connection.complete(completionHandler, urgency: urgency) {
       try await self.deleteSubscription(withID: subscriptionID)
     }
   }

@@ -53,11 +53,19 @@ extension CKDatabase {
   }
 
   /// Fetches the first page of the records that match a query, as plain records.
+  @available(*, deprecated, message: "Use records(matching:inZoneWith:desiredKeys:resultsLimit:).")
+  public func perform(
+    _ query: CKQuery, inZoneWith zoneID: CKRecordZone.ID?
+  ) async throws -> [CKRecord] {
+    try await records(matching: query, inZoneWith: zoneID)
+  }
+
+  /// Fetches the first page of the records that match a query, as plain records.
   @preconcurrency public func perform(
     _ query: CKQuery, inZoneWith zoneID: CKRecordZone.ID?,
     completionHandler: @escaping @Sendable ([CKRecord]?, (any Error)?) -> Void
   ) {
-    answer(completionHandler, urgency: urgency) {
+    connection.complete(completionHandler, urgency: urgency) {
       try await self.records(matching: query, inZoneWith: zoneID) as [CKRecord]
     }
   }
@@ -77,7 +85,7 @@ extension CKDatabase {
         >
       ) -> Void
   ) {
-    answer(completionHandler, urgency: urgency) {
+    connection.complete(completionHandler, urgency: urgency) {
       try await self.records(
         matching: query, inZoneWith: zoneID, desiredKeys: desiredKeys,
         resultsLimit: resultsLimit)
@@ -99,7 +107,7 @@ extension CKDatabase {
         >
       ) -> Void
   ) {
-    answer(completionHandler, urgency: urgency) {
+    connection.complete(completionHandler, urgency: urgency) {
       try await self.records(
         continuingMatchFrom: queryCursor, desiredKeys: desiredKeys, resultsLimit: resultsLimit)
     }

@@ -15,7 +15,7 @@ extension CKDatabase {
   /// - Throws: the record's own error, such as `serverRecordChanged`.
   @discardableResult
   public func save(_ record: CKRecord) async throws -> CKRecord {
-    try await uncancelled { [requests] in
+    try await connection.uncancelled { [requests] in
       let results = try await requests.modifyRecords(
         saving: [record], deleting: [], savePolicy: .ifServerRecordUnchanged, atomically: true)
       return try results.saved.only(record.recordID)
@@ -26,7 +26,7 @@ extension CKDatabase {
   /// - Throws: the record's own error, such as `zoneNotFound`.
   @discardableResult
   public func deleteRecord(withID recordID: CKRecord.ID) async throws -> CKRecord.ID {
-    try await uncancelled { [requests] in
+    try await connection.uncancelled { [requests] in
       let results = try await requests.modifyRecords(
         saving: [], deleting: [recordID], savePolicy: .ifServerRecordUnchanged, atomically: true)
       try results.deleted.only(recordID)
@@ -67,7 +67,7 @@ extension CKDatabase {
     saveResults: [CKRecord.ID: Result<CKRecord, any Error>],
     deleteResults: [CKRecord.ID: Result<Void, any Error>]
   ) {
-    try await uncancelled { [requests] in
+    try await connection.uncancelled { [requests] in
       try await requests.modifyRecords(
         saving: recordsToSave, deleting: recordIDsToDelete, savePolicy: savePolicy,
         atomically: atomically)

@@ -14,7 +14,7 @@ extension CKDatabase {
         Result<[CKRecord.ID: Result<CKRecord, any Error>], any Error>
       ) -> Void
   ) {
-    answer(completionHandler, urgency: urgency) {
+    connection.complete(completionHandler, urgency: urgency) {
       try await self.records(for: recordIDs, desiredKeys: desiredKeys)
     }
   }
@@ -34,7 +34,7 @@ extension CKDatabase {
         >
       ) -> Void
   ) {
-    answer(completionHandler, urgency: urgency) {
+    connection.complete(completionHandler, urgency: urgency) {
       try await self.modifyRecords(
         saving: recordsToSave, deleting: recordIDsToDelete, savePolicy: savePolicy,
         atomically: atomically)
@@ -49,7 +49,9 @@ extension CKDatabase {
         Result<[CKRecordZone.ID: Result<CKRecordZone, any Error>], any Error>
       ) -> Void
   ) {
-    answer(completionHandler, urgency: urgency) { try await self.recordZones(for: recordZoneIDs) }
+    connection.complete(completionHandler, urgency: urgency) {
+      try await self.recordZones(for: recordZoneIDs)
+    }
   }
 
   /// Creates and deletes zones in one request.
@@ -65,7 +67,7 @@ extension CKDatabase {
         >
       ) -> Void
   ) {
-    answer(completionHandler, urgency: urgency) {
+    connection.complete(completionHandler, urgency: urgency) {
       try await self.modifyRecordZones(
         saving: recordZonesToSave, deleting: recordZoneIDsToDelete)
     }
@@ -79,7 +81,7 @@ extension CKDatabase {
         Result<[CKSubscription.ID: Result<CKSubscription, any Error>], any Error>
       ) -> Void
   ) {
-    answer(completionHandler, urgency: urgency) {
+    connection.complete(completionHandler, urgency: urgency) {
       try await self.subscriptions(for: subscriptionIDs)
     }
   }
@@ -98,7 +100,7 @@ extension CKDatabase {
         >
       ) -> Void
   ) {
-    answer(completionHandler, urgency: urgency) {
+    connection.complete(completionHandler, urgency: urgency) {
       try await self.modifySubscriptions(
         saving: subscriptionsToSave, deleting: subscriptionIDsToDelete)
     }
@@ -118,7 +120,7 @@ extension CKDatabase {
         >
       ) -> Void
   ) {
-    answer(completionHandler, urgency: urgency) {
+    connection.complete(completionHandler, urgency: urgency) {
       try await self.databaseChanges(since: changeToken, resultsLimit: resultsLimit)
     }
   }
@@ -140,7 +142,7 @@ extension CKDatabase {
         >
       ) -> Void
   ) {
-    answer(completionHandler, urgency: urgency) {
+    connection.complete(completionHandler, urgency: urgency) {
       try await self.recordZoneChanges(
         inZoneWith: zoneID, since: changeToken, desiredKeys: desiredKeys,
         resultsLimit: resultsLimit)

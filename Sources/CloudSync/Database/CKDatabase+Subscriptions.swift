@@ -23,7 +23,7 @@ extension CKDatabase {
   /// - Throws: the subscription's own error, such as `badDatabase`.
   @discardableResult
   public func save(_ subscription: CKSubscription) async throws -> CKSubscription {
-    try await uncancelled { [requests] in
+    try await connection.uncancelled { [requests] in
       try await requests.modifySubscriptions(saving: [subscription], deleting: [])
     }.saved.only(subscription.subscriptionID)
   }
@@ -34,7 +34,7 @@ extension CKDatabase {
   public func deleteSubscription(
     withID subscriptionID: CKSubscription.ID
   ) async throws -> CKSubscription.ID {
-    try await uncancelled { [requests] in
+    try await connection.uncancelled { [requests] in
       try await requests.modifySubscriptions(saving: [], deleting: [subscriptionID])
     }.deleted.only(subscriptionID)
     return subscriptionID
@@ -49,7 +49,7 @@ extension CKDatabase {
     saveResults: [CKSubscription.ID: Result<CKSubscription, any Error>],
     deleteResults: [CKSubscription.ID: Result<Void, any Error>]
   ) {
-    try await uncancelled { [requests] in
+    try await connection.uncancelled { [requests] in
       try await requests.modifySubscriptions(
         saving: subscriptionsToSave, deleting: subscriptionIDsToDelete)
     }.byID

@@ -26,7 +26,7 @@ extension CKDatabase {
   /// - Throws: the zone's own error, such as `badDatabase`.
   @discardableResult
   public func save(_ zone: CKRecordZone) async throws -> CKRecordZone {
-    try await uncancelled { [requests] in
+    try await connection.uncancelled { [requests] in
       try await requests.modifyZones(saving: [zone], deleting: [])
     }.saved.only(zone.zoneID)
   }
@@ -37,7 +37,7 @@ extension CKDatabase {
   public func deleteRecordZone(
     withID zoneID: CKRecordZone.ID
   ) async throws -> CKRecordZone.ID {
-    try await uncancelled { [requests] in
+    try await connection.uncancelled { [requests] in
       try await requests.modifyZones(saving: [], deleting: [zoneID])
     }.deleted.only(zoneID)
     return zoneID
@@ -51,7 +51,7 @@ extension CKDatabase {
     saveResults: [CKRecordZone.ID: Result<CKRecordZone, any Error>],
     deleteResults: [CKRecordZone.ID: Result<Void, any Error>]
   ) {
-    try await uncancelled { [requests] in
+    try await connection.uncancelled { [requests] in
       try await requests.modifyZones(saving: recordZonesToSave, deleting: recordZoneIDsToDelete)
     }.byID
   }

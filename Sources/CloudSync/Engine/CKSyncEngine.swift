@@ -70,7 +70,9 @@ public final class CKSyncEngine: Sendable, CustomStringConvertible {
     driver = EngineDriver(
       machine: machine, journal: parts.journal,
       database: configuration.database, transport: parts.transport,
-      delegate: configuration.interceptedDelegate, clock: clock,
+      delegate: configuration.delegate,
+      interposed: database.connection.interception?.interpose(before: configuration.delegate),
+      clock: clock,
       taskExecutor: configuration.taskExecutor ?? database.connection.taskExecutor,
       tracer: configuration.tracer)
     state = CKSyncEngine.State(driver: driver)

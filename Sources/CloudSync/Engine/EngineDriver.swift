@@ -80,6 +80,8 @@ final class EngineDriver: Sendable {
     of: Void.self, bufferingPolicy: .bufferingNewest(1))
   private let engine = Mutex(WeakEngine())
   private let delegate: WeakDelegate
+  /// The object that is called in the delegate's place; `nil` except in tests.
+  private let interposed: (any CKSyncEngineDelegate)?
 
   struct WeakEngine { weak var value: CKSyncEngine? }
 
@@ -88,7 +90,8 @@ final class EngineDriver: Sendable {
 
   init(
     machine: SyncMachine, journal: StateJournal?, database: CKDatabase,
-    transport: any CloudTransport, delegate: any CKSyncEngineDelegate, clock: EngineClock,
+    transport: any CloudTransport, delegate: any CKSyncEngineDelegate,
+    interposed: (any CKSyncEngineDelegate)?, clock: EngineClock,
     taskExecutor: (any TaskExecutor)?, tracer: (any SyncTracer)?
   ) {
     core = Mutex(Core(machine: machine, journal: journal))
@@ -96,6 +99,7 @@ final class EngineDriver: Sendable {
     self.database = database
     self.transport = transport
     self.delegate = WeakDelegate(value: delegate)
+    self.interposed = interposed
     self.clock = clock
     self.taskExecutor = taskExecutor
   }
@@ -300,7 +304,7 @@ final class EngineDriver: Sendable {
   /// recipient must not advance a token.
   private func app() -> (delegate: any CKSyncEngineDelegate, engine: CKSyncEngine)? {
     if let delegate = delegate.value, let engine = engine.withLock({ $0.value }) {
-      return (delegate, engine)
+      return (interposed ?? delegate, engine)
     }
     stop()
     return nil

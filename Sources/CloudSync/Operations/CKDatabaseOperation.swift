@@ -21,5 +21,5 @@ open class CKDatabaseOperation: CKOperation, @unchecked Sendable {
     (database ?? effectiveContainer.privateCloudDatabase).requests
   }
 
-  override var containerName: String { database?.connection.container ?? super.containerName }
+  override var connection: CloudConnection { database?.connection ?? super.connection }
 }

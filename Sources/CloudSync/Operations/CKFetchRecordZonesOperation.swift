@@ -9,7 +9,7 @@ import Foundation
 ///
 /// Unchecked for the reason `CKOperation` gives: set before the start, read on a serial queue.
 open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable {
-  /// The zones to fetch; `nil` fetches all zones of the database.
+  /// The zones to fetch; `nil` fetches none, unless the operation was made to fetch all.
   public final var recordZoneIDs: [CKRecordZone.ID]?
 
   /// Called for each zone.

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// Unchecked for the reason `CKOperation` gives: set before the start, read on a serial queue.
 open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendable {
-  /// The subscriptions to fetch; `nil` fetches all of the user in this database.
+  /// The subscriptions to fetch; `nil` fetches none, unless the operation was made to fetch all.
   public final var subscriptionIDs: [CKSubscription.ID]?
 
   /// Called for each subscription.

@@ -62,7 +62,9 @@ open class CKOperation: Operation, @unchecked Sendable {
   /// `configuredWith` it was added in, then the usual ones.
   package final var resolvedConfiguration: CKOperation.Configuration {
     let (own, group, defaults) = state.withLock { ($0.configuration, $0.group, $0.defaults) }
-    return own.filled(from: group?.defaultConfiguration).filled(from: defaults.resolved)
+    // The group of a `configuredWith` comes after the configuration of it, as for plain calls.
+    let ownGroup = group === defaults.group ? nil : group
+    return own.filled(from: ownGroup?.defaultConfiguration).filled(from: defaults.resolved)
   }
 
   /// The quality of service; the same as in the configuration.
@@ -93,8 +95,8 @@ open class CKOperation: Operation, @unchecked Sendable {
     resolvedConfiguration.container ?? environment.defaultContainer
   }
 
-  /// The name of the container the operation runs in.
-  var containerName: String { effectiveContainer.connection.container }
+  /// The connection of the container the operation runs in.
+  var connection: CloudConnection { effectiveContainer.connection }
 
   /// Always true: the operation continues after `start()` returns.
   open override var isAsynchronous: Bool { true }
@@ -116,9 +118,10 @@ open class CKOperation: Operation, @unchecked Sendable {
     didChange(.isExecuting)
     guard begins else { return }
     let isLongLived = resolvedConfiguration.isLongLived
-    let container = isLongLived ? containerName : ""
+    let connection = connection
+    let container = connection.container
     if isLongLived { LongLivedOperations.add(self, of: container) }
-    let task = beginWork(urgency: qualityOfService) {
+    let task = connection.beginWork(urgency: qualityOfService) {
       if isLongLived { await self.callbacks.call { self.longLivedOperationWasPersistedBlock?() } }
       await self.run()
       if isLongLived { LongLivedOperations.remove(self, of: container) }

@@ -32,7 +32,7 @@ extension PredicateParser {
     var length = 0
     while case .symbol(let sign) = token, let operation = signs[sign] {
       length += 1
-      guard length <= PredicateParser.chainLimit else { throw fault("a calculation is too long") }
+      try countOperation(length, "a calculation is too long")
       let first = try expression(left)
       try advance()
       let second = try expression(try operand(&self))
@@ -62,15 +62,16 @@ extension PredicateParser {
     while true {
       guard token == .symbol("[") || token == .symbol(".") else { return node }
       length += 1
-      guard length <= PredicateParser.chainLimit else { throw fault("a path is too long") }
       let base = try expression(node)
       if try take(.symbol(".")) {
+        guard length <= PredicateParser.chainLimit else { throw fault("a path is too long") }
         guard case .name(let name) = token, case .key(let path) = base else {
           throw fault("a dot only joins the names of a path")
         }
         try advance()
         node = .expression(.key(path + "." + name))
       } else {
+        try countOperation(length, "a path is too long")
         try advance()
         node = .expression(.member(base, try index()))
         try require("]")

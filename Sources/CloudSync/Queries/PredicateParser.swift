@@ -12,12 +12,16 @@ struct PredicateParser {
   static let depthLimit = 64
   /// The maximum number of operations in sequence without parentheses.
   static let chainLimit = 128
+  /// The maximum number of calculations and members of a format: each may be an operand of the
+  /// next.
+  static let operationLimit = 512
 
   private var lexer: PredicateLexer
   private var arguments: ArraySlice<Any?>
   private var depth = 0
   /// The largest depth so far.
   private var deepest = 0
+  private var operations = 0
 
   /// The current token.
   private(set) var token = PredicateToken.end
@@ -96,6 +100,14 @@ struct PredicateParser {
     deepest = max(deepest, depth)
     guard depth <= PredicateParser.depthLimit else { throw fault(PredicateParser.tooDeep) }
     return try body(&self)
+  }
+
+  /// Counts an operation that holds what was parsed before it.
+  mutating func countOperation(_ length: Int, _ tooMany: String) throws {
+    operations += 1
+    guard length <= PredicateParser.chainLimit, operations <= PredicateParser.operationLimit else {
+      throw fault(tooMany)
+    }
   }
 
   // MARK: Compounds

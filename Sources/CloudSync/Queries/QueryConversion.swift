@@ -34,6 +34,7 @@ struct QueryConversion {
       for part in parts { filters += try self.filters(part) }
       return filters
     case .or(let parts) where parts.count == 1: return try filters(parts[0])
+    case .or([]): return [QueryConversion.never]
     case .or:
       throw refusal(
         "OR is not supported in queries, in \"\(tree.summary)\"; run one query for each side.")
@@ -51,6 +52,8 @@ struct QueryConversion {
     case .constant(let value): return try filters(.constant(!value))
     case .not(let part): return try filters(part)
     case .invalid, .block: return try filters(tree)
+    case .and([]): return [QueryConversion.never]
+    case .or([]): return []
     case .and(let parts) where parts.count == 1: return try negated(parts[0])
     case .or(let parts) where parts.count == 1: return try negated(parts[0])
     case .and:
@@ -102,12 +105,14 @@ struct QueryConversion {
         """)
     }
     guard let first = name.utf8.first, isLetter(first), name.utf8.count <= 255,
-      name.utf8.allSatisfy({ isLetter($0) || (0x30...0x39).contains($0) || $0 == 0x5f })
+      name.utf8.allSatisfy({
+        isLetter($0) || (0x30...0x39).contains($0) || $0 == 0x5f || $0 == 0x24
+      })
     else {
       throw refusal(
         """
-        The key "\(name)" in \(part) is not a field's name: a letter, then letters, digits and \
-        underscores.
+        The key "\(name)" in \(part) is not a field's name: a letter, then letters, digits, \
+        underscores and dollar signs.
         """)
     }
     return name

@@ -30,6 +30,13 @@ public final class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, Sendable
     self.init(ZoneID(name: zoneName, owner: ownerName))
   }
 
+  /// Creates the ID of a zone, of the current user if `ownerName` is `nil`.
+  @available(*, deprecated, message: "Give a name of the owner, or leave it out.")
+  @_disfavoredOverload
+  public convenience init(zoneName: String, ownerName: String?) {
+    self.init(zoneName: zoneName, ownerName: ownerName ?? CKCurrentUserDefaultName)
+  }
+
   /// The zone's name, unique in its database.
   public var zoneName: String { value.name }
 

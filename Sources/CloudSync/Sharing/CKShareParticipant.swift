@@ -95,7 +95,8 @@ public final class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, Send
 extension ShareParticipant {
   /// Whether both are one person.
   func isSamePerson(as other: ShareParticipant) -> Bool {
-    if id == other.id { return true }
+    // A service may leave the IDs out.
+    if !id.isEmpty, id == other.id { return true }
     if let user = identity.user, user == other.identity.user { return true }
     if let lookup = identity.lookup, lookup == other.identity.lookup { return true }
     return false

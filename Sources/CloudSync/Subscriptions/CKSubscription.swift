@@ -110,19 +110,39 @@ public class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
   /// Always true.
   public class var supportsSecureCoding: Bool { true }
 
-  /// Archives the subscription.
+  /// Archives the subscription; a closure as a predicate cannot be archived, and the subscription
+  /// read back is refused wherever it is used.
   public func encode(with coder: NSCoder) {
     let value = (try? checkedValue()) ?? value
     ArchivedBytes.encode("CloudSyncSubscription", with: coder) { $0.write(value) }
+    guard coder.allowsKeyedCoding, let predicate = ownPredicate else { return }
+    ArchivedBytes.encode(CKSubscription.predicateKey, with: coder) {
+      $0.write(PredicateTree(predicate))
+    }
   }
+
+  /// The key of the app's predicate in an archive; absent in archives of older versions.
+  private static let predicateKey = "CloudSyncSubscriptionPredicate"
 
   /// Decodes a subscription; returns `nil` if the archive is damaged or of another class.
   public required init?(coder: NSCoder) {
     let value = ArchivedBytes.decode("CloudSyncSubscription", with: coder) { try $0.subscription() }
     guard let value else { return nil }
+    var predicate: PredicateBox?
+    if ArchivedBytes.holds(CKSubscription.predicateKey, in: coder) {
+      let tree = ArchivedBytes.decode(CKSubscription.predicateKey, with: coder) {
+        try $0.predicateTree()
+      }
+      guard let tree else { return nil }
+      predicate = PredicateBox(predicate: tree.predicate)
+    }
     state = Mutex(
       State(
-        value: value, notificationInfo: value.notificationInfo.map { CKNotificationInfo($0) }))
+        value: value, notificationInfo: value.notificationInfo.map { CKNotificationInfo($0) },
+        predicate: predicate))
+    super.init()
+    guard isKind(of: type(of: CKSubscription.face(value))) || type(of: self) == CKSubscription.self
+    else { return nil }
   }
 
   /// The subscription with the query of its predicate.

@@ -106,8 +106,10 @@ final class PushListener: Sendable {
           schedule.opened(at: try await open(source))
           reportPossibleGap(source)
         case .wait(let address):
-          try await wait(at: address, source)
-          schedule.received()
+          let (hasPush, time) = try await clock.timed { () async throws(CloudError) in
+            try await wait(at: address, source)
+          }
+          if hasPush { schedule.received() } else { schedule.receivedNothing(after: time) }
         case .pause(let time):
           try? await clock.sleep(for: time)
           schedule.paused()
@@ -140,29 +142,42 @@ final class PushListener: Sendable {
     return address
   }
 
-  private func wait(at address: String, _ source: PushSource) async throws(CloudError) {
+  /// Waits for a push, and reports it; `false` if the service ended the request without one.
+  private func wait(at address: String, _ source: PushSource) async throws(CloudError) -> Bool {
     let answer = try await session.waitForPush(at: address)
     guard answer.status == 200 else {
       throw CloudError(
         .networkFailure, "the connection for pushes was closed",
         retryAfter: WebServicesSession.retryAfter(answer))
     }
-    if answer.body.isEmpty { return }
+    if answer.body.isEmpty { return false }
     guard let json = try? JSON(parsing: answer.body),
       var push = try session.notation(call(source)).push(json)
     else { throw CloudError(.internalError, "a push cannot be decoded") }
     push.environment = source.environment
     listeners.notify(.push(push))
+    return true
   }
 
   /// Reports a possible change in each database that has pushes.
   private func reportPossibleGap(_ source: PushSource) {
-    for scope in [DatabaseScope.private, .shared] {
+    for scope in [DatabaseScope.private, .shared, .public] {
       listeners.notify(
         .push(
           CloudPush(
             container: source.container, database: scope, subscription: SubscriptionID(""),
             environment: source.environment)))
     }
+  }
+}
+
+extension Clock<Duration> {
+  /// The value of `body`, and how long it took.
+  fileprivate func timed<Value>(
+    _ body: () async throws(CloudError) -> Value
+  ) async throws(CloudError) -> (Value, Duration) {
+    let start = now
+    let value = try await body()
+    return (value, start.duration(to: now))
   }
 }

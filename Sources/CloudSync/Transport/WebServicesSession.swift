@@ -330,9 +330,22 @@ package final class WebServicesSession: Sendable {
   }
 
   /// The number of seconds after which the server allows another request; `nil` if it names none.
+  ///
+  /// A date counts from the date of the answer, since this device's clock may be wrong.
   static func retryAfter(_ answer: HTTPClientResponse) -> Double? {
-    answer.field("retry-after").flatMap { Double($0) }
-      .flatMap { $0.isFinite && $0 >= 0 ? $0 : nil }
+    guard let text = answer.field("retry-after") else { return nil }
+    if let seconds = Double(text) { return seconds.isFinite && seconds >= 0 ? seconds : nil }
+    guard let end = date(text), let now = answer.field("date").flatMap(date) else { return nil }
+    return max(0, end.timeIntervalSince(now))
+  }
+
+  /// The date of a header field, such as `Fri, 07 Nov 2025 23:59:59 GMT`.
+  private static func date(_ text: String) -> Date? {
+    let formatter = DateFormatter()
+    formatter.locale = Locale(identifier: "en_US_POSIX")
+    formatter.timeZone = .gmt
+    formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+    return formatter.date(from: text)
   }
 
   /// The error for a response that the service did not write, such as one of a proxy.

@@ -47,7 +47,16 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
   public var defects: Set<DelegateDefect> { Set(findings.map(\.defect)) }
 
   /// Whether all defects are tolerated ones.
-  public var conforms: Bool { defects.isSubset(of: tolerated) }
+  ///
+  /// `saveFailuresIgnored` and the defects that it replaces stand for each other.
+  public var conforms: Bool { defects.allSatisfy(isTolerated) }
+
+  private func isTolerated(_ defect: DelegateDefect) -> Bool {
+    let parts = DelegateDefect.ignoredSaveFailures
+    if defect == .saveFailuresIgnored, parts.isSubset(of: tolerated) { return true }
+    return tolerated.contains(defect)
+      || (parts.contains(defect) && tolerated.contains(.saveFailuresIgnored))
+  }
 
   /// The report as text: each defect by name, with at most four of its details.
   public var description: String {
@@ -59,7 +68,7 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
     let count = CanonicalText.count(findings.count, "defect")
     let head = findings.isEmpty ? "\(name) conforms: \(tried)" : "\(name) has \(count): \(tried)"
     let lines = findings.flatMap { finding in
-      text(finding, mark: tolerated.contains(finding.defect) ? " (tolerated)" : "")
+      text(finding, mark: isTolerated(finding.defect) ? " (tolerated)" : "")
     }
     return ([head] + lines + advice.flatMap { text($0, mark: " (advice)") })
       .joined(separator: "\n")

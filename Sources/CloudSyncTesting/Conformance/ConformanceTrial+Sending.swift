@@ -63,10 +63,13 @@ extension ConformanceTrial {
   static let saveRefusals: [(CKError.Code, DelegateDefect)] =
     [(.batchRequestFailed, .batchFailuresNotQueuedAgain)]
     + [
-      CKError.Code.limitExceeded, .internalError, .serverRejectedRequest, .invalidArguments,
-      .permissionFailure, .referenceViolation, .constraintViolation, .incompatibleVersion,
-      .managedAccountRestricted, .zoneBusy, .serverResponseLost,
+      CKError.Code.limitExceeded, .internalError, .referenceViolation, .zoneBusy,
+      .serverResponseLost,
     ].map { ($0, .otherFailuresIgnored) }
+    + [
+      CKError.Code.serverRejectedRequest, .invalidArguments, .permissionFailure,
+      .constraintViolation, .incompatibleVersion, .managedAccountRestricted,
+    ].map { ($0, .permanentFailuresIgnored) }
 
   func refusedSave(_ code: CKError.Code, _ defect: DelegateDefect) async throws {
     let device = try await device("first")

@@ -17,6 +17,7 @@ public protocol ConformingApp: AnyObject, Sendable {
 
   /// Fetches and sends once, as after a user's request, and returns when both have ended.
   ///
-  /// May throw after errors; the test examines how the app handles them.
+  /// It must not wait for the clock, which does not move meanwhile: a retry that has to wait is
+  /// that of the next call. May throw after errors; the test examines how the app handles them.
   func sync() async throws
 }

@@ -24,6 +24,9 @@ public struct DelegateConformance: Sendable, CustomStringConvertible {
   /// Whether the app's users can delete an item.
   public let canDelete: Bool
 
+  /// Whether items can be created before the first sign-in.
+  public let worksSignedOut: Bool
+
   /// Known defects of the app, which are reported without failing.
   public let tolerated: Set<DelegateDefect>
 
@@ -37,24 +40,27 @@ public struct DelegateConformance: Sendable, CustomStringConvertible {
   ///   - canEdit: whether items can be changed; if not, two devices create different items of
   ///     the same name instead.
   ///   - canDelete: whether items can be deleted.
+  ///   - worksSignedOut: whether items can be created before the first sign-in.
   ///   - tolerated: known defects of the app.
   ///   - launch: launches the app with the given folder, container and clock.
   public init(
     _ name: String, zone: CKRecordZone.ID, canEdit: Bool = true, canDelete: Bool = true,
-    tolerating tolerated: Set<DelegateDefect> = [],
+    worksSignedOut: Bool = true, tolerating tolerated: Set<DelegateDefect> = [],
     launch: @escaping @Sendable (AppSurroundings) async throws -> any ConformingApp
   ) {
     self.name = name
     self.zone = zone
     self.canEdit = canEdit
     self.canDelete = canDelete
+    self.worksSignedOut = worksSignedOut
     self.tolerated = tolerated
     self.launch = launch
   }
 
   /// Runs the cases, several scenarios at a time.
   ///
-  /// The same app gives the same report in every run.
+  /// The same app gives the same report in every run, if its work runs where its callers run: that
+  /// of the main actor or of an executor of the app's own runs beside the scenario.
   /// - Parameter cases: the cases to run; all by default.
   /// - Returns: the findings. An app that throws without a fault has a finding in that case.
   public func run(_ cases: [ConformanceCase] = ConformanceCase.allCases) async -> ConformanceReport
@@ -113,12 +119,21 @@ public struct DelegateConformance: Sendable, CustomStringConvertible {
     guard let place = scenarios.firstIndex(where: { $0.conformanceCase == .crashes }),
       outcomes[place].observations.isEmpty
     else { return }
-    let stepCount = outcomes[place].stepCount
-    let stride = max(1, stepCount / Self.mostCrashes)
-    let crashes = Swift.stride(from: 0, to: stepCount, by: stride).map { crashScenario(at: $0) }
+    let crashes = Self.crashSteps(of: outcomes[place].stepCount).map { crashScenario(at: $0) }
     for (scenario, outcome) in zip(crashes, await self.outcomes(of: crashes)) {
       report.add(outcome, of: scenario)
       report.crashCount += 1
+    }
+  }
+
+  /// The steps at which the app crashes, one for each run: all of them, or pairs of neighbours
+  /// from everywhere, since a step before a call is mostly followed by the one after it.
+  static func crashSteps(of stepCount: Int) -> [Int] {
+    guard stepCount > mostCrashes else { return Array(0..<max(0, stepCount)) }
+    let (pairs, tried) = (stepCount / 2, mostCrashes / 2)
+    return (0..<tried).flatMap { number in
+      let first = 2 * (number * pairs / tried)
+      return [first, first + 1]
     }
   }
 

@@ -27,6 +27,11 @@ public enum DelegateDefect: String, Hashable, Sendable, CaseIterable {
   case changeDuringSendLost
   /// A save that failed with an error other than a conflict is not repeated.
   case otherFailuresIgnored
+  /// A save that failed with an error that a repetition seldom cures, such as `permissionFailure`,
+  /// is not repeated.
+  ///
+  /// A suite for an app that gives such a change up, and tells its user, tolerates this defect.
+  case permanentFailuresIgnored
   /// A change that failed only because others in its batch did is not queued again.
   case batchFailuresNotQueuedAgain
   /// A rejected deletion is not repeated, and the item returns or remains on other devices.
@@ -71,7 +76,7 @@ public enum DelegateDefect: String, Hashable, Sendable, CaseIterable {
   /// The defects of the single errors that `saveFailuresIgnored` replaces.
   static let ignoredSaveFailures: Set<DelegateDefect> = [
     .serverRecordChangedIgnored, .zoneNotFoundIgnored, .batchFailuresNotQueuedAgain,
-    .otherFailuresIgnored, .quotaDropsEdits,
+    .otherFailuresIgnored, .permanentFailuresIgnored, .quotaDropsEdits,
   ]
 
   /// Whether only an addition of this engine to Apple's API avoids the defect.
@@ -96,6 +101,8 @@ public enum DelegateDefect: String, Hashable, Sendable, CaseIterable {
       "A change made while an older one of the same item was in flight is lost."
     case .otherFailuresIgnored:
       "A save that failed with another code than those of conflicts is forgotten."
+    case .permanentFailuresIgnored:
+      "A save that failed with a code that a repetition seldom cures is forgotten."
     case .batchFailuresNotQueuedAgain:
       "A change that failed because others in its batch did is not queued again."
     case .failedDeletionsIgnored: "A deletion that the server refused is forgotten."

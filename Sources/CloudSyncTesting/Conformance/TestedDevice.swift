@@ -71,7 +71,8 @@ final class TestedDevice: Sendable {
   private func start() async throws {
     let folder = contents.withLock { $0.folder }
     let launch = Launch(
-      RefusingTransport(link, device: link.name, book: cloud.refusals), events: events,
+      RefusingTransport(link, device: link.name, book: cloud.refusals), folder: folder,
+      events: events,
       step: { [weak self] step in self?.reached(step) })
     contents.withLock { contents in
       contents.launch = launch
@@ -120,7 +121,7 @@ final class TestedDevice: Sendable {
   /// Does what a user does, and once more when the app crashed before it was done.
   func surely(_ body: () async throws -> Void) async throws {
     try await recover()
-    try await body()
+    do { try await body() } catch { guard launchHasEnded else { throw error } }
     guard launchHasEnded else { return }
     try await recover()
     try await body()

@@ -20,7 +20,6 @@ enum LaunchStep: Sendable {
 final class Launch: CloudTransport, DelegateInterception {
   private struct Contents {
     var hasEnded = false
-    var delegates: [RecordingDelegate] = []
     var engines: [WeakEngine] = []
     var problem: DeviceError?
   }
@@ -29,16 +28,19 @@ final class Launch: CloudTransport, DelegateInterception {
 
   private let base: any CloudTransport
   let events: RecordedEvents
-  let keepState: @Sendable (CKSyncEngine.State.Serialization) -> Void
+  /// The app's directory, which exists as long as this launch can write to it.
+  let folder: DeviceFolder
+  private let keepState: @Sendable (CKSyncEngine.State.Serialization) -> Void
   private let step: @Sendable (LaunchStep) -> Void
   private let contents = Mutex(Contents())
 
   init(
-    _ base: any CloudTransport, events: RecordedEvents,
+    _ base: any CloudTransport, folder: DeviceFolder, events: RecordedEvents,
     keepState: @escaping @Sendable (CKSyncEngine.State.Serialization) -> Void = { _ in },
     step: @escaping @Sendable (LaunchStep) -> Void = { _ in }
   ) {
     self.base = base
+    self.folder = folder
     self.events = events
     self.keepState = keepState
     self.step = step
@@ -62,14 +64,12 @@ final class Launch: CloudTransport, DelegateInterception {
     }
   }
 
-  func end() {
-    // Released outside of the lock: the delegates may hold the last reference to the app.
-    let delegates = contents.withLock { contents in
-      contents.hasEnded = true
-      defer { contents.delegates = [] }
-      return contents.delegates
-    }
-    withExtendedLifetime(delegates) {}
+  func end() { contents.withLock { $0.hasEnded = true } }
+
+  /// Keeps a state that the delegate has handled, unless the launch has ended.
+  fileprivate func keep(_ state: CKSyncEngine.State.Serialization) {
+    // Under the lock: an older launch must not replace the state of the next one.
+    contents.withLock { if !$0.hasEnded { keepState(state) } }
   }
 
   func reach(_ step: LaunchStep) {
@@ -77,9 +77,7 @@ final class Launch: CloudTransport, DelegateInterception {
   }
 
   func interpose(before delegate: any CKSyncEngineDelegate) -> any CKSyncEngineDelegate {
-    let tapped = RecordingDelegate(delegate, self)
-    contents.withLock { $0.delegates.append(tapped) }
-    return tapped
+    RecordingDelegate(delegate, self)
   }
 
   func send(_ call: CloudCall) async throws(CloudError) -> CloudReply {
@@ -105,8 +103,10 @@ final class Launch: CloudTransport, DelegateInterception {
 }
 
 /// Forwards and records the delegate calls of an engine until its launch ends.
+///
+/// It does not retain the delegate: if the app does not either, its engine stops, as anywhere else.
 private final class RecordingDelegate: CKSyncEngineDelegate {
-  private let delegate: any CKSyncEngineDelegate
+  private weak let delegate: (any CKSyncEngineDelegate)?
   private let launch: Launch
 
   init(_ delegate: any CKSyncEngineDelegate, _ launch: Launch) {
@@ -119,11 +119,11 @@ private final class RecordingDelegate: CKSyncEngineDelegate {
     launch.reach(.beforeCallback(name))
     guard !launch.hasEnded else { return }
     launch.note(syncEngine)
+    await delegate?.handleEvent(event, syncEngine: syncEngine)
+    // Not before: a test that waits for the event then examines what the app made of it.
     launch.events.note(event)
-    await delegate.handleEvent(event, syncEngine: syncEngine)
     launch.reach(.afterCallback(name))
-    guard !launch.hasEnded, case .stateUpdate(let update) = event else { return }
-    launch.keepState(update.stateSerialization)
+    if case .stateUpdate(let update) = event { launch.keep(update.stateSerialization) }
   }
 
   func nextRecordZoneChangeBatch(
@@ -131,7 +131,7 @@ private final class RecordingDelegate: CKSyncEngineDelegate {
   ) async -> CKSyncEngine.RecordZoneChangeBatch? {
     launch.reach(.beforeCallback("batch"))
     guard !launch.hasEnded else { return nil }
-    let batch = await delegate.nextRecordZoneChangeBatch(context, syncEngine: syncEngine)
+    let batch = await delegate?.nextRecordZoneChangeBatch(context, syncEngine: syncEngine)
     launch.reach(.afterCallback("batch"))
     guard !launch.hasEnded else { return nil }
     launch.events.note(batch, context)
@@ -141,7 +141,7 @@ private final class RecordingDelegate: CKSyncEngineDelegate {
   func nextFetchChangesOptions(
     _ context: CKSyncEngine.FetchChangesContext, syncEngine: CKSyncEngine
   ) async -> CKSyncEngine.FetchChangesOptions {
-    guard !launch.hasEnded else { return context.options }
+    guard !launch.hasEnded, let delegate else { return context.options }
     return await delegate.nextFetchChangesOptions(context, syncEngine: syncEngine)
   }
 }

@@ -22,8 +22,8 @@ final class RefusalRules: Sendable {
 
   func clear() { rules.withLock { $0 = [] } }
 
-  /// The error for a change; each call uses up one rejection of the matching rule.
-  func refusal(_ record: RecordID, isDeletion: Bool, device: String) -> CloudError? {
+  /// Takes one rejection of the rule for a change; `nil` if there is none.
+  func take(_ record: RecordID, isDeletion: Bool, device: String) -> Rule? {
     rules.withLock { rules in
       let index = rules.firstIndex { rule in
         (rule.name ?? record.name) == record.name && (rule.device ?? device) == device
@@ -31,11 +31,15 @@ final class RefusalRules: Sendable {
       }
       guard let index else { return nil }
       rules[index].remaining -= 1
-      let error = rules[index].error
+      var taken = rules[index]
+      taken.remaining = 1
       if rules[index].remaining == 0 { rules.remove(at: index) }
-      return error
+      return taken
     }
   }
+
+  /// Returns rejections of a request that did not reach the server.
+  func putBack(_ taken: [Rule]) { rules.withLock { $0.insert(contentsOf: taken, at: 0) } }
 }
 
 /// A transport of one device that rejects single changes by rules.
@@ -56,21 +60,25 @@ final class RefusingTransport: CloudTransport {
 
   func send(_ call: CloudCall) async throws(CloudError) -> CloudReply {
     guard case .modifyRecords(let request) = call.request else { return try await base.send(call) }
-    let refused = refusals(in: request)
+    let (refused, rules) = refusals(in: request)
     guard !refused.isEmpty else { return try await base.send(call) }
+    var part = call
     var allowed = request
     allowed.save.removeAll { refused[$0.id] != nil }
     allowed.delete.removeAll { refused[$0] != nil }
+    part.request = .modifyRecords(allowed)
     var saved: [RecordID: ItemResult<RecordID, Record>] = [:]
     var deleted: [RecordID: ItemResult<RecordID, Done>] = [:]
-    if !allowed.save.isEmpty || !allowed.delete.isEmpty {
-      var part = call
-      part.request = .modifyRecords(allowed)
+    do throws(CloudError) {
+      // Also without a change that is left: a device may be offline or signed out.
       guard case .recordsModified(let saves, let deletes) = try await base.send(part) else {
         throw CloudError(.internalError, "the server's answer does not belong to the request")
       }
       for result in saves { saved[result.id] = result }
       for result in deletes { deleted[result.id] = result }
+    } catch {
+      book.putBack(rules)
+      throw error
     }
     return .recordsModified(
       saved: request.save.compactMap { save in
@@ -81,16 +89,20 @@ final class RefusingTransport: CloudTransport {
       })
   }
 
-  /// The errors of the rejected changes, and of those that fail with them in an atomic request.
-  private func refusals(in request: ModifyRecords) -> [RecordID: CloudError] {
+  /// The errors of the rejected changes, and of those that fail with them in an atomic request, and
+  /// the rejections.
+  private func refusals(
+    in request: ModifyRecords
+  ) -> ([RecordID: CloudError], [RefusalRules.Rule]) {
     var refused: [RecordID: CloudError] = [:]
-    for save in request.save {
-      refused[save.id] = book.refusal(save.id, isDeletion: false, device: device)
+    var rules: [RefusalRules.Rule] = []
+    let changes = request.save.map { ($0.id, false) } + request.delete.map { ($0, true) }
+    for (id, isDeletion) in changes {
+      guard let rule = book.take(id, isDeletion: isDeletion, device: device) else { continue }
+      refused[id] = rule.error
+      rules.append(rule)
     }
-    for id in request.delete {
-      refused[id] = book.refusal(id, isDeletion: true, device: device)
-    }
-    guard request.isAtomic, !refused.isEmpty else { return refused }
+    guard request.isAtomic, !refused.isEmpty else { return (refused, rules) }
     let zones = Set(refused.keys.map(\.zone))
     let companion = CloudError(
       .batchRequestFailed, "another change of the same zone was refused, so this was not made")
@@ -98,6 +110,6 @@ final class RefusingTransport: CloudTransport {
     where zones.contains(id.zone) && refused[id] == nil {
       refused[id] = companion
     }
-    return refused
+    return (refused, rules)
   }
 }

@@ -46,10 +46,22 @@ public final class SimulatedClock: Clock, Sendable {
       }
     }
 
+    mutating func newID() -> Int {
+      nextID += 1
+      return nextID
+    }
+
     mutating func takeWatchers() -> [CheckedContinuation<Void, Never>] {
       let met = watchers.filter { has($0.sleepers) }
       watchers = watchers.filter { !has($0.sleepers) }
       return met.map(\.continuation)
+    }
+
+    /// The sleepers whose time has come, earliest first.
+    mutating func takeDue() -> [Sleeper] {
+      let due = sleepers.filter { $0.deadline <= now }
+      sleepers.removeAll { $0.deadline <= now }
+      return due.sorted { ($0.deadline, $0.id) < ($1.deadline, $1.id) }
     }
   }
 
@@ -60,6 +72,7 @@ public final class SimulatedClock: Clock, Sendable {
   }
 
   private struct Watcher {
+    var id: Int
     var sleepers: Awaited
     var continuation: CheckedContinuation<Void, Never>
   }
@@ -109,14 +122,12 @@ public final class SimulatedClock: Clock, Sendable {
   /// Suspends until the clock has been moved to `deadline`.
   /// - Throws: `CancellationError` when the task is cancelled.
   public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
-    let id = contents.withLock { contents in
-      contents.nextID += 1
-      return contents.nextID
-    }
+    let id = contents.withLock { $0.newID() }
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        let (end, watchers) = admit(id, deadline, continuation)
+        let (end, due, watchers) = admit(id, deadline, continuation)
         if let end { continuation.resume(with: end) }
+        for sleeper in due { sleeper.continuation.resume() }
         for watcher in watchers { watcher.resume() }
       }
     } onCancel: {
@@ -133,16 +144,16 @@ public final class SimulatedClock: Clock, Sendable {
 
   private func admit(
     _ id: Int, _ deadline: Instant, _ continuation: CheckedContinuation<Void, any Error>
-  ) -> (End?, [CheckedContinuation<Void, Never>]) {
+  ) -> (End?, [Sleeper], [CheckedContinuation<Void, Never>]) {
     contents.withLock { contents in
-      if contents.cancelled.remove(id) != nil { return (.failure(CancellationError()), []) }
+      if contents.cancelled.remove(id) != nil { return (.failure(CancellationError()), [], []) }
       if contents.now.duration(to: deadline) <= longestLeap {
         contents.now = max(contents.now, deadline)
-        return (.success(()), [])
+        return (.success(()), contents.takeDue(), [])
       }
       contents.sleepers.append(
         Sleeper(id: id, deadline: deadline, continuation: continuation))
-      return (nil, contents.takeWatchers())
+      return (nil, [], contents.takeWatchers())
     }
   }
 
@@ -152,20 +163,18 @@ public final class SimulatedClock: Clock, Sendable {
   public func advance(by duration: Duration) {
     let due = contents.withLock { contents in
       contents.now = contents.now.advanced(by: duration)
-      let now = contents.now
-      defer { contents.sleepers.removeAll { $0.deadline <= now } }
-      return contents.sleepers.filter { $0.deadline <= now }
-        .sorted { ($0.deadline, $0.id) < ($1.deadline, $1.id) }
+      return contents.takeDue()
     }
     for sleeper in due { sleeper.continuation.resume() }
   }
 
-  /// Suspends until at least `count` tasks sleep.
+  /// Suspends until at least `count` tasks sleep, or the calling task is cancelled.
   public func waitForSleepers(_ count: Int = 1) async {
     await wait { _ in .many(count) }
   }
 
-  /// Suspends until a task sleeps for exactly `duration` from now.
+  /// Suspends until a task sleeps for exactly `duration` from now, or the calling task is
+  /// cancelled.
   public func waitForSleeper(of duration: Duration) async {
     await wait { .until($0.now.advanced(by: duration)) }
   }
@@ -176,14 +185,24 @@ public final class SimulatedClock: Clock, Sendable {
   }
 
   private func wait(for sleepers: (Contents) -> Awaited) async {
-    await withCheckedContinuation { continuation in
-      let isDone = contents.withLock { contents in
-        let awaited = sleepers(contents)
-        if contents.has(awaited) { return true }
-        contents.watchers.append(Watcher(sleepers: awaited, continuation: continuation))
-        return false
+    let id = contents.withLock { $0.newID() }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isDone = contents.withLock { contents in
+          let awaited = sleepers(contents)
+          if Task.isCancelled || contents.has(awaited) { return true }
+          contents.watchers.append(
+            Watcher(id: id, sleepers: awaited, continuation: continuation))
+          return false
+        }
+        if isDone { continuation.resume() }
       }
-      if isDone { continuation.resume() }
+    } onCancel: {
+      let watcher = contents.withLock { contents -> Watcher? in
+        guard let index = contents.watchers.firstIndex(where: { $0.id == id }) else { return nil }
+        return contents.watchers.remove(at: index)
+      }
+      watcher?.continuation.resume()
     }
   }
 }

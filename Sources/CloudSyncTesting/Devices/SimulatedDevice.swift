@@ -108,7 +108,7 @@ public final class SimulatedDevice<App: Sendable>: Sendable {
     }
     guard let running else { return }
     running.launch.end()
-    // The old launch may still write to its directory, which is not read any more.
+    // The old launch may still write to its directory, which is removed with it.
     let copy = try DeviceFolder(copying: folder)
     contents.withLock { $0.folder = copy }
   }
@@ -120,12 +120,12 @@ public final class SimulatedDevice<App: Sendable>: Sendable {
   }
 
   private func start() throws {
-    let (folder, state) = contents.withLock { ($0.folder.url, $0.state) }
+    let (folder, state) = contents.withLock { ($0.folder, $0.state) }
     let launch = Launch(
-      RefusingTransport(link, device: name, book: cloud.refusals), events: events,
+      RefusingTransport(link, device: name, book: cloud.refusals), folder: folder, events: events,
       keepState: { [weak self] state in self?.contents.withLock { $0.state = state } })
     let surroundings = AppSurroundings(
-      device: name, folder: folder,
+      device: name, folder: folder.url,
       container: CKContainer(
         identifier: cloud.containerIdentifier, transport: launch, interception: launch,
         clock: cloud.clock),

@@ -17,7 +17,7 @@ public struct RecordedCallback: Sendable {
   public let text: String
 }
 
-/// The recorded delegate calls, in order.
+/// The recorded delegate calls, in order; a call is recorded when the delegate has returned.
 ///
 /// As a snapshot it omits state updates, whose timing is not specified. It can be used from any
 /// thread.
@@ -39,13 +39,6 @@ public final class RecordedEvents: Sendable {
   private struct Contents {
     var callbacks: [RecordedCallback] = []
     var waiters: [Waiter] = []
-
-    mutating func takeWaiters() -> [Waiter] {
-      let callbacks = callbacks
-      let met = waiters.filter { $0.isMet(callbacks) }
-      if !met.isEmpty { waiters.removeAll { $0.isMet(callbacks) } }
-      return met
-    }
   }
 
   private let contents = Mutex(Contents())
@@ -64,6 +57,8 @@ public final class RecordedEvents: Sendable {
 
   /// Suspends until `isMet` returns `true`; it is called now and after each recorded call.
   ///
+  /// - Parameter isMet: examines all recorded calls, and may use other members of this object. It
+  ///   may be called by several threads at once.
   /// - Throws: `CancellationError` when the task is cancelled.
   public func wait(
     until isMet: @escaping @Sendable ([RecordedCallback]) -> Bool
@@ -71,24 +66,31 @@ public final class RecordedEvents: Sendable {
     let id = UUID()
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        let end: Result<Void, any Error>? = contents.withLock { contents in
-          if Task.isCancelled { return .failure(CancellationError()) }
-          if isMet(contents.callbacks) { return .success(()) }
-          contents.waiters.append(Waiter(id: id, isMet: isMet, continuation: continuation))
-          return nil
+        contents.withLock {
+          $0.waiters.append(Waiter(id: id, isMet: isMet, continuation: continuation))
         }
-        if let end { continuation.resume(with: end) }
+        if Task.isCancelled {
+          end(id, .failure(CancellationError()))
+        } else if isMet(all) {
+          end(id, .success(()))
+        }
       }
     } onCancel: {
-      let waiter = contents.withLock { contents -> Waiter? in
-        guard let index = contents.waiters.firstIndex(where: { $0.id == id }) else { return nil }
-        return contents.waiters.remove(at: index)
-      }
-      waiter?.continuation.resume(throwing: CancellationError())
+      end(id, .failure(CancellationError()))
     }
   }
 
-  /// Suspends until a call named `name` has been recorded.
+  /// Resumes a waiter, unless that was done before.
+  private func end(_ id: UUID, _ result: Result<Void, any Error>) {
+    let waiter = contents.withLock { contents -> Waiter? in
+      guard let index = contents.waiters.firstIndex(where: { $0.id == id }) else { return nil }
+      return contents.waiters.remove(at: index)
+    }
+    waiter?.continuation.resume(with: result)
+  }
+
+  /// Suspends until a call named `name` has been recorded; an earlier one counts, too, unless
+  /// `forget()` was called after it.
   ///
   /// - Throws: `DeviceError` when no call has this name, `CancellationError` when the task is
   ///   cancelled.
@@ -112,11 +114,12 @@ public final class RecordedEvents: Sendable {
   }
 
   private func add(_ callback: RecordedCallback) {
-    let waiters = contents.withLock { contents in
+    let (callbacks, waiters) = contents.withLock { contents in
       contents.callbacks.append(callback)
-      return contents.takeWaiters()
+      return (contents.callbacks, contents.waiters)
     }
-    for waiter in waiters { waiter.continuation.resume() }
+    // Outside of the lock: a condition is code of the test.
+    for waiter in waiters where waiter.isMet(callbacks) { end(waiter.id, .success(())) }
   }
 }
 
@@ -138,10 +141,10 @@ public final class EventRecorder: CKSyncEngineDelegate {
   /// Creates a recorder for `delegate`, which it retains.
   public init(_ delegate: any CKSyncEngineDelegate) { self.delegate = delegate }
 
-  /// Records and forwards an event.
+  /// Forwards an event and records it when it is handled.
   public func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
-    events.note(event)
     await delegate.handleEvent(event, syncEngine: syncEngine)
+    events.note(event)
   }
 
   /// Forwards the call and records the batch.

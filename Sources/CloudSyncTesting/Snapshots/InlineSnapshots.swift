@@ -12,20 +12,38 @@ final class InlineSnapshots: Sendable {
     var count: Int
   }
 
-  private let offsets = Mutex<[String: [LineOffset]]>([:])
+  private struct Contents {
+    var offsets: [String: [LineOffset]] = [:]
+    /// The recorded text of each line with a snapshot.
+    var texts: [String: String] = [:]
+  }
 
-  /// Replaces the first multi-line literal at or after `line` by `text`.
+  private let contents = Mutex(Contents())
+
+  /// Replaces the literal of the argument `matches` in the call at `line` by `text`.
   func rewrite(to text: String, filePath: String, line: Int) throws {
-    try offsets.withLock { offsets in
+    try contents.withLock { contents in
+      let place = "\(filePath):\(line)"
+      guard contents.texts[place] ?? text == text else {
+        throw SnapshotMismatch(
+          message: """
+            The snapshot at line \(line) has another text in each run of its test. Store it in a \
+            file, with a name for each run.
+            """, filePath: filePath, line: line)
+      }
+      contents.texts[place] = text
       let file = URL(fileURLWithPath: filePath)
       var lines = try String(contentsOf: file, encoding: .utf8)
         .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-      let offset = (offsets[filePath] ?? []).filter { $0.line < line }.reduce(0) { $0 + $1.count }
+      let offset = (contents.offsets[filePath] ?? []).filter { $0.line < line }.reduce(0) {
+        $0 + $1.count
+      }
       guard let literal = InlineSnapshots.literal(in: lines, from: line - 1 + offset) else {
         throw SnapshotMismatch(
           message: """
-            The snapshot at line \(line) can't be recorded: its text must be a literal of several \
-            lines, between lines that end and begin with three quotation marks.
+            The snapshot at line \(line) can't be recorded: the argument `matches` must be a \
+            literal of several lines without #, between lines that end and begin with three \
+            quotation marks.
             """, filePath: filePath, line: line)
       }
       let indent = lines[literal.upperBound].prefix { $0 == " " }
@@ -35,14 +53,18 @@ final class InlineSnapshots: Sendable {
       let old = literal.lowerBound + 1..<literal.upperBound
       lines.replaceSubrange(old, with: new)
       try Data(lines.joined(separator: "\n").utf8).write(to: file, options: .atomic)
-      offsets[filePath, default: []].append(LineOffset(line: line, count: new.count - old.count))
+      contents.offsets[filePath, default: []].append(
+        LineOffset(line: line, count: new.count - old.count))
     }
   }
 
   /// The lines that open and close the literal.
   private static func literal(in lines: [String], from start: Int) -> Range<Int>? {
     guard lines.indices.contains(start),
-      let opening = lines[start...].prefix(12).firstIndex(where: { $0.hasSuffix("\"\"\"") }),
+      let argument = lines[start...].prefix(12).firstIndex(where: { $0.contains("matches:") }),
+      let opening = lines[argument...].prefix(2).firstIndex(where: { line in
+        ["matches: \"\"\"", " \"\"\""].contains { line.hasSuffix($0) }
+      }), opening == argument || lines[argument].hasSuffix("matches:"),
       let closing = lines[(opening + 1)...].firstIndex(where: {
         $0.drop { $0 == " " }.hasPrefix("\"\"\"")
       })

@@ -12,7 +12,22 @@ final class DeviceState: Sendable {
     var nextListener: UInt64 = 0
     /// Pushes that arrived while the device was offline, without duplicates.
     var waiting: [CloudPush] = []
+
+    /// Keeps a push; beyond a number of them, one for each subscription.
+    mutating func keep(_ push: CloudPush) {
+      let isKnown =
+        waiting.count < DeviceState.mostWaiting
+        ? waiting.contains(push)
+        : waiting.contains {
+          $0.subscription == push.subscription && $0.container == push.container
+            && $0.database == push.database
+        }
+      if !isKnown { waiting.append(push) }
+    }
   }
+
+  /// The number of waiting pushes from which they only say which subscription has news.
+  private static let mostWaiting = 200
 
   let name: String
   private let contents: Mutex<Contents>
@@ -70,7 +85,7 @@ final class DeviceState: Sendable {
   /// Delivers a push to the listeners, at once or when the device is online again.
   func receive(_ push: CloudPush) {
     let isOnline = contents.withLock { contents in
-      if !contents.isOnline, !contents.waiting.contains(push) { contents.waiting.append(push) }
+      if !contents.isOnline { contents.keep(push) }
       return contents.isOnline
     }
     if isOnline { notify(.push(push)) }

@@ -7,7 +7,7 @@ struct KnownPositions {
   /// The positions after the latest known changes.
   private var latest: [DatabaseID: DatabasePosition] = [:]
   /// The identity of the storage: another process may have replaced the contents.
-  private var identity: UInt64?
+  private(set) var identity: UInt64?
   /// The storage's `dataVersion()` up to which all databases were checked; `nil` before the first
   /// check, and if only this server can change the data.
   private(set) var version: Int64?
@@ -31,13 +31,23 @@ struct KnownPositions {
   /// Notes that the changes of a database are known up to `row`, or further if a request of this
   /// server has noted more in the meantime.
   mutating func learn(_ row: DatabaseRow) {
-    latest[row.id] = max(position(of: row.id), DatabasePosition(row))
+    let known = position(of: row.id)
+    if known < DatabasePosition(row) { latest[row.id] = DatabasePosition(row) }
   }
 
   /// Takes back what a failed check has noted; changes of own requests may be checked once more.
-  mutating func takeBack(to earlier: KnownPositions) {
-    guard identity == earlier.identity else { return }
-    latest.merge(earlier.latest) { min($0, $1) }
+  ///
+  /// - Parameters:
+  ///   - earlier: the positions that the check replaced.
+  ///   - identity: the identity of the storage before the check.
+  ///   - version: the version before a check that may have ended; `nil` if it has not.
+  mutating func takeBack(
+    to earlier: [DatabaseID: DatabasePosition], in identity: UInt64?,
+    checkedAt version: Int64? = nil
+  ) {
+    if let version { self.version = version }
+    guard self.identity == identity else { return }
+    latest.merge(earlier) { min($0, $1) }
   }
 
   /// Notes the changes of a request of this server before their commit.

@@ -1,5 +1,6 @@
 import CloudMachine
 import CloudProtocol
+import Foundation
 import Records
 import Synchronization
 
@@ -93,8 +94,9 @@ final class MachineExecutor: Sendable {
   func learnPositions(now: Timestamp) throws(CloudError) {
     try enter(runs: MachineExecutor.mostRuns) { machine, storage in
       if let version = try storage.dataVersion() {
+        var earlier: [DatabaseID: DatabasePosition] = [:]
         _ = try self.foreignPushes(
-          in: storage.databases(), of: storage.identity(), machine, storage)
+          in: storage.databases(), of: storage.identity(), machine, storage, replacing: &earlier)
         self.state.withLock { $0.positions.endCheck(at: version) }
       }
       // Without them the server works, too, such as on a file that may not be written.
@@ -132,7 +134,9 @@ final class MachineExecutor: Sendable {
   ) async -> Outcome {
     let onReply = storages.isShared ? onReply : nil
     do throws(CloudError) {
-      return try await storages.run { () throws(CloudError) in
+      // The row of the database that most of an account's requests lock.
+      let lock = call.database == .public ? "" : account
+      return try await storages.run(lock: lock) { () throws(CloudError) in
         try self.answer(
           call, account: account,
           caller: Caller(
@@ -167,30 +171,43 @@ final class MachineExecutor: Sendable {
           call, account: account, user: user, device: device,
           readsReceipt: unknown.choseRequestID, in: storage)
       }
-      let (step, pushes) = try self.knowing(machine, storage) {
-        if account == nil || known != nil { try foresee(known) }
-        let user = try account.map { name in
-          try machine.account(named: name, in: storage)
-        }?.user
-        if user != known {
-          // The databases are locked before the receipt is read.
-          try foresee(user)
-        }
-        var caller = unknown
-        caller.user = user
-        let refusal =
-          throttling
-          ?? self.state.withLock { state in
-            machine.refusal(of: caller, now: now, throttle: &state.throttle)
+      let (step, pushes) = try self.forgetting(account) {
+        try self.knowing(machine, storage) {
+          if account == nil || known != nil { try foresee(known) }
+          let user = try account.map { name in
+            try machine.account(named: name, in: storage)
+          }?.user
+          if user != known {
+            // The databases are locked before the receipt is read.
+            try foresee(user)
           }
-        throttling = .some(refusal)
-        if let refusal { return (Outcome(refusal).step, [], []) }
-        let step = try machine.begin(call, from: caller, now: now, in: storage)
-        guard case .answered(let answer) = step else { return (step, [], []) }
-        if case .success(let reply) = answer.result { onReply?(reply) }
-        return (step, answer.pushes, answer.changed)
+          var caller = unknown
+          caller.user = user
+          let refusal =
+            throttling
+            ?? self.state.withLock { state in
+              machine.refusal(of: caller, now: now, throttle: &state.throttle)
+            }
+          throttling = .some(refusal)
+          if let refusal { return (Outcome(refusal).step, [], []) }
+          let step = try machine.begin(call, from: caller, now: now, in: storage)
+          guard case .answered(let answer) = step else { return (step, [], []) }
+          if case .success(let reply) = answer.result { onReply?(reply) }
+          return (step, answer.pushes, answer.changed)
+        }
       }
       return Outcome(step, pushes)
+    }
+  }
+
+  /// Runs `body`, and forgets the user of `account` if it has to run again: another server may have
+  /// removed the account.
+  private func forgetting<Value>(
+    _ account: String?, _ body: () throws -> Value
+  ) throws -> Value {
+    do { return try body() } catch let conflict as TransactionConflict {
+      if let account { state.withLock { $0.users[Array(account.utf8)] = nil } }
+      throw conflict
     }
   }
 
@@ -234,22 +251,31 @@ final class MachineExecutor: Sendable {
     _ machine: CloudMachine, _ storage: any CloudStorage,
     _ body: () throws -> (Value, [OutgoingPush], [ChangedDatabase])
   ) throws -> (Value, [AddressedPush]) {
-    let before = state.withLock { $0.positions }
+    let known = state.withLock { ($0.positions.identity, $0.positions.version) }
     var changed: [ChangedDatabase] = []
+    var earlier: [DatabaseID: DatabasePosition] = [:]
     do {
       let result = try storage.transaction {
-        let foreign = storages.isShared ? [] : try foreignPushes(machine, storage)
+        let foreign =
+          storages.isShared ? [] : try foreignPushes(machine, storage, replacing: &earlier)
         let (value, pushes, changes) = try body()
         changed = changes
         // Before the commit, so that no check takes them for the changes of another process.
         if !changed.isEmpty { state.withLock { $0.positions.learn(changed) } }
-        return (value, try MachineExecutor.addressed(foreign + pushes, storage))
+        // A storage in this process would have to apply the changes now, to a copy of its state.
+        let addressed =
+          storages.isShared ? try MachineExecutor.addressed(foreign + pushes, storage) : []
+        return (value, foreign + pushes, addressed)
       }
       if !changed.isEmpty { notifier?.send(changed.map(\.id)) }
-      return result
+      let pushes = storages.isShared ? result.2 : addressedLater(result.1, storage)
+      return (result.0, pushes)
     } catch {
       state.withLock { state in
-        if storages.isShared { state.positions.forget(changed) } else { state.positions = before }
+        state.positions.forget(changed)
+        if !storages.isShared {
+          state.positions.takeBack(to: earlier, in: known.0, checkedAt: known.1)
+        }
       }
       throw error
     }
@@ -263,7 +289,7 @@ final class MachineExecutor: Sendable {
       var positions = KnownPositions()
       var secret: StorageSecret?
       try storage.transaction {
-        try storage.foresee { MachineExecutor.replacement }
+        try storage.foresee { MachineExecutor.plan(.replacing) }
         try work(storage)
         secret = try storage.secret()
         guard let version = try storage.dataVersion() else { return }
@@ -289,7 +315,7 @@ final class MachineExecutor: Sendable {
   ) throws(CloudError) -> Value {
     try enter(runs: runsAgain ? MachineExecutor.mostRuns : 1) { machine, storage in
       try storage.transaction {
-        try storage.foresee { MachineExecutor.readOnly }
+        try storage.foresee { MachineExecutor.plan(runsAgain ? .reading : .exporting) }
         return try body(machine, storage)
       }
     }
@@ -393,17 +419,10 @@ final class MachineExecutor: Sendable {
     }
   }
 
-  /// The plan of a transaction that changes nothing.
-  private static var readOnly: ReadPlan {
+  /// The plan of a transaction that says only what it does.
+  private static func plan(_ access: ReadPlan.Access) -> ReadPlan {
     var plan = ReadPlan()
-    plan.isReadOnly = true
-    return plan
-  }
-
-  /// The plan of a transaction that replaces everything.
-  private static var replacement: ReadPlan {
-    var plan = ReadPlan()
-    plan.replacesEverything = true
+    plan.access = access
     return plan
   }
 
@@ -491,37 +510,42 @@ final class MachineExecutor: Sendable {
   private func check(
     _ machine: CloudMachine, _ storage: any CloudStorage, _ rows: () throws -> [DatabaseRow]
   ) throws -> [AddressedPush] {
-    let before = state.withLock { $0.positions }
+    let identity = state.withLock { $0.positions.identity }
+    var earlier: [DatabaseID: DatabasePosition] = [:]
     do {
       return try storage.transaction {
-        var plan = MachineExecutor.readOnly
+        var plan = MachineExecutor.plan(.reading)
         plan.includesIdentity = true
         try storage.foresee { plan }
         return try MachineExecutor.addressed(
-          foreignPushes(in: rows(), of: storage.identity(), machine, storage), storage)
+          foreignPushes(
+            in: rows(), of: storage.identity(), machine, storage, replacing: &earlier), storage)
       }
     } catch {
-      state.withLock { $0.positions.takeBack(to: before) }
+      state.withLock { $0.positions.takeBack(to: earlier, in: identity) }
       throw error
     }
   }
 
   /// The pushes for changes in all databases, if the storage was changed by another process.
+  ///
+  /// - Parameter earlier: gets the known positions that are replaced.
   private func foreignPushes(
-    _ machine: CloudMachine, _ storage: any CloudStorage
+    _ machine: CloudMachine, _ storage: any CloudStorage,
+    replacing earlier: inout [DatabaseID: DatabasePosition]
   ) throws -> [OutgoingPush] {
     guard let version = try storage.dataVersion(),
       version != state.withLock({ $0.positions.version })
     else { return [] }
     let pushes = try foreignPushes(
-      in: storage.databases(), of: storage.identity(), machine, storage)
+      in: storage.databases(), of: storage.identity(), machine, storage, replacing: &earlier)
     state.withLock { $0.positions.endCheck(at: version) }
     return pushes
   }
 
   private func foreignPushes(
     in rows: [DatabaseRow], of identity: UInt64, _ machine: CloudMachine,
-    _ storage: any CloudStorage
+    _ storage: any CloudStorage, replacing earlier: inout [DatabaseID: DatabasePosition]
   ) throws -> [OutgoingPush] {
     let secret = try storage.secret()
     let isFirst = state.withLock { state in
@@ -535,12 +559,20 @@ final class MachineExecutor: Sendable {
         defer { state.positions.learn(row) }
         return state.positions.position(of: row.id)
       }
+      if known != DatabasePosition(row) { earlier[row.id] = known }
       // Devices fetch what changed before the first check when they start.
       guard !isFirst, row.sequence > known.sequence else { continue }
       pushes += try machine.pushes(forChangesAfter: known.sequence, in: row.id, storage: storage)
       pushes += try machine.queryPushes(forChangesAfter: known, in: row.id, storage: storage)
     }
     return pushes
+  }
+
+  /// Adds the account names, after a commit; without them the pushes are lost, as on a network.
+  private func addressedLater(
+    _ orders: [OutgoingPush], _ storage: any CloudStorage
+  ) -> [AddressedPush] {
+    (try? MachineExecutor.addressed(orders, storage)) ?? []
   }
 
   /// Adds the account names.
@@ -580,9 +612,13 @@ final class MachineExecutor: Sendable {
           state.withLock { $0.use.note(time, conflicts: conflicts) }
         }
         while true {
-          do { return try body(machine, storage) } catch is TransactionConflict
+          do { return try body(machine, storage) } catch let conflict as TransactionConflict
             where conflicts + 1 < runs && storages.allowsRun(after: clock.now - start)
           {
+            // The storage waits for a database elsewhere on a thread of its own.
+            if conflict.delay > .zero {
+              Thread.sleep(forTimeInterval: conflict.delay / .seconds(1) * Double(1 << conflicts))
+            }
             conflicts += 1
           }
         }

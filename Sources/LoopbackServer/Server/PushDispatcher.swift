@@ -85,9 +85,14 @@ final class PushDispatcher: Sendable {
   /// it.
   func send(_ pushes: [MachineExecutor.AddressedPush]) {
     guard !pushes.isEmpty else { return }
-    let devices = devices
+    let accounts = Set(pushes.map(\.account))
+    let devices = Dictionary(
+      grouping: contents.withLock { Array($0.devices.values) }
+        .filter { $0.account.map(accounts.contains) ?? false }
+        .sorted { $0.name < $1.name }
+    ) { $0.account }
     for addressed in pushes {
-      for device in devices
+      for device in devices[addressed.account] ?? []
       where device.account == addressed.account && device.name != addressed.exceptDevice {
         send(addressed.push, to: device)
       }

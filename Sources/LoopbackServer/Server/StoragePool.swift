@@ -39,6 +39,13 @@ final class StoragePool: Sendable {
   private let threads: OperationQueue?
   /// How long a transaction may wait for a storage; `nil` for ever.
   private let patience: Duration?
+  /// The transactions of each lock that run, and those that wait for their turn.
+  private let locks = Mutex<[String: LockQueue]>([:])
+
+  private struct LockQueue {
+    var running = 0
+    var waiting: [@Sendable () -> Void] = []
+  }
 
   // The lock of `idle` guards it: who took it out uses it alone.
   private struct Storage: @unchecked Sendable {
@@ -79,7 +86,8 @@ final class StoragePool: Sendable {
   /// The number of storages in use, and of transactions that wait for one.
   var load: (used: Int, waiting: Int) {
     let used = size - (idle.withLock { $0?.count } ?? size)
-    return (used, max(0, (threads?.operationCount ?? 0) - used))
+    let queued = locks.withLock { $0.values.reduce(0) { $0 + $1.waiting.count } }
+    return (used, queued + max(0, (threads?.operationCount ?? 0) - used))
   }
 
   /// Runs `body` with a storage on this thread.
@@ -106,20 +114,52 @@ final class StoragePool: Sendable {
   }
 
   /// Runs `work`, which calls `use`, where it may wait.
+  ///
+  /// - Parameter lock: names a lock in the database that the transaction may wait for. Two storages
+  ///   are kept from transactions with the same one, so that those of others do not wait for it.
   func run<Value: Sendable>(
-    _ work: @escaping @Sendable () throws(CloudError) -> Value
+    lock: String? = nil, _ work: @escaping @Sendable () throws(CloudError) -> Value
   ) async throws(CloudError) -> Value {
     guard let threads, let patience else { return try work() }
     let deadline = ContinuousClock.now + patience
     let result: Result<Value, CloudError> = await withCheckedContinuation { done in
-      threads.addOperation {
-        guard ContinuousClock.now < deadline else {
-          return done.resume(returning: .failure(StoragePool.exhausted))
+      enqueue(lock) {
+        threads.addOperation {
+          defer { self.dequeue(lock) }
+          guard ContinuousClock.now < deadline else {
+            return done.resume(returning: .failure(StoragePool.exhausted))
+          }
+          done.resume(returning: Result { () throws(CloudError) in try work() })
         }
-        done.resume(returning: Result { () throws(CloudError) in try work() })
       }
     }
     return try result.get()
+  }
+
+  /// Calls `start` now, or when fewer transactions with the same lock run.
+  private func enqueue(_ lock: String?, _ start: @escaping @Sendable () -> Void) {
+    guard let lock else { return start() }
+    let isFirst = locks.withLock { locks in
+      if locks[lock, default: LockQueue()].running >= max(1, size - 2) {
+        locks[lock]?.waiting.append(start)
+        return false
+      }
+      locks[lock, default: LockQueue()].running += 1
+      return true
+    }
+    if isFirst { start() }
+  }
+
+  /// Starts the next transaction with a lock after one has ended.
+  private func dequeue(_ lock: String?) {
+    guard let lock else { return }
+    let next = locks.withLock { locks -> (@Sendable () -> Void)? in
+      guard let queue = locks[lock] else { return nil }
+      if !queue.waiting.isEmpty { return locks[lock]?.waiting.removeFirst() }
+      locks[lock] = queue.running > 1 ? LockQueue(running: queue.running - 1) : nil
+      return nil
+    }
+    next?()
   }
 
   private static let exhausted = CloudError(

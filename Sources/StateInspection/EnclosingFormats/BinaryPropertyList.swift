@@ -58,12 +58,15 @@ struct BinaryPropertyList {
     return top
   }
 
+  /// The number of elements of all lists so far, each of which has bytes of its own.
+  private var elementCount = 0
+
   private mutating func walk(from top: Int) throws(Fault) {
     var entered: Set<Int> = []
     var steps = [Step(object: top, place: [])]
     while let step = steps.popLast() {
-      guard entered.insert(step.object).inserted else { continue }
       let start = try offset(of: step.object)
+      guard entered.insert(start).inserted else { continue }
       let marker = bytes[start]
       switch marker >> 4 {
       case 0x4:
@@ -85,12 +88,14 @@ struct BinaryPropertyList {
   }
 
   /// Puts what a list or dictionary holds on the stack, so that the first is taken first.
-  private func enter(
+  private mutating func enter(
     _ start: Int, isDictionary: Bool, from place: [String], into steps: inout [Step]
   ) throws(Fault) {
     let (first, count) = try extent(at: start)
     let width = isDictionary ? 2 * referenceSize : referenceSize
     guard count <= (tableStart - first) / width else { throw .broken("a list runs past its end") }
+    elementCount += count
+    guard elementCount <= bytes.count else { throw .broken("its lists lie in each other") }
     for index in (0..<count).reversed() {
       let position = first + (isDictionary ? count + index : index) * referenceSize
       guard let object = number(at: position, size: referenceSize), object < objectCount else {

@@ -136,4 +136,48 @@ struct SharingSymbolTests {
     }
     #expect(known == 1 && listed)
   }
+
+  @Test("The calls for several users leave unknown ones out, or invite them")
+  func callsForSeveralUsersLeaveUnknownOnesOut() async throws {
+    let owner = container("o", identifier + "3", account: "olga")
+    let guest = container("g", identifier + "3", account: "gwen")
+    let id = try await owner.userRecordID()
+    let info = CKUserIdentity.LookupInfo(userRecordID: id)
+    let unknown = CKUserIdentity.LookupInfo(emailAddress: "nobody@example.com")
+    let addresses = ["nobody@example.com"]
+    let found: [CKRecord.ID: CKUserIdentity] = try await guest.userIdentities(
+      forUserRecordIDs: [id, CKRecord.ID(recordName: "_nobody")])
+    #expect(found.map(\.key) == [id])
+    #expect(try await guest.userIdentities(forEmailAddresses: addresses).isEmpty)
+    #expect(try await guest.userIdentities(forPhoneNumbers: ["+1"]).isEmpty)
+    let answered: [CKRecord.ID] = await withCheckedContinuation { continuation in
+      guest.discoverUserIdentities(forUserRecordIDs: [id]) { result in
+        continuation.resume(returning: (try? result.get()).map { Array($0.keys) } ?? [])
+      }
+    }
+    #expect(answered == [id])
+    let both = try await guest.shareParticipants(for: [info, unknown])
+    #expect(both.count == 2)
+  }
+
+  @Test("The name of a participant is formatted as in an app's list of people")
+  func participantNameIsFormatted() {
+    var name = PersonNameComponents()
+    #expect(name.formatted().isEmpty)
+    name.givenName = "Ann"
+    name.familyName = "Lee"
+    #expect(name.formatted() == "Ann Lee" && name.formatted(.name(style: .short)) == "Ann")
+    #expect(name.formatted(.name(style: .abbreviated)) == "AL")
+    name.middleName = "Mary"
+    #expect(name.formatted(.name(style: .long)) == "Ann Mary Lee")
+  }
+
+  @Test("Names of older versions of Swift still name the permissions")
+  func olderNamesOfPermissions() {
+    let block: CKContainer.Application.PermissionBlock = { _, _ in }
+    let older: CKContainer_Application_PermissionBlock = block
+    older(CKContainer.Application.PermissionStatus.granted, nil)
+    let permissions: CKContainer.Application.Permissions = .userDiscoverability
+    #expect(permissions.rawValue == 1)
+  }
 }

@@ -4,6 +4,7 @@ import Synchronization
 /// A mistake that delegates make, as a way to misread one event.
 enum Mistake: String, CaseIterable {
   case forgetsBatchFailures, forgetsOtherFailures, forgetsWhatDoesNotFit, forgetsFailedDeletions
+  case forgetsPermanentFailures
   case overlooksConflicts, overlooksFetchedDeletions, overlooksAccountChanges
   case takesSwitchForSignIn, overlooksRemovedZones, takesRemovalForReset, takesResetForRemoval
   case overlooksThatAZoneStartsOver
@@ -13,6 +14,7 @@ enum Mistake: String, CaseIterable {
     switch self {
     case .forgetsBatchFailures: .batchFailuresNotQueuedAgain
     case .forgetsOtherFailures: .otherFailuresIgnored
+    case .forgetsPermanentFailures: .permanentFailuresIgnored
     case .forgetsWhatDoesNotFit: .quotaDropsEdits
     case .forgetsFailedDeletions: .failedDeletionsIgnored
     case .overlooksConflicts: .conflictsDoNotConverge
@@ -29,7 +31,7 @@ enum Mistake: String, CaseIterable {
   /// The case that reports it.
   var revealing: ConformanceCase {
     switch self {
-    case .forgetsBatchFailures, .forgetsOtherFailures: .refusedSaves
+    case .forgetsBatchFailures, .forgetsOtherFailures, .forgetsPermanentFailures: .refusedSaves
     case .forgetsWhatDoesNotFit: .fullStorage
     case .forgetsFailedDeletions: .refusedDeletions
     case .overlooksConflicts: .conflicts
@@ -92,6 +94,7 @@ enum Mistake: String, CaseIterable {
       switch self {
       case .forgetsBatchFailures: code == .batchRequestFailed
       case .forgetsOtherFailures: code == .limitExceeded || code == .internalError
+      case .forgetsPermanentFailures: code == .permissionFailure || code == .invalidArguments
       case .forgetsWhatDoesNotFit: code == .quotaExceeded
       case .overlooksConflicts: code == .serverRecordChanged
       default: false

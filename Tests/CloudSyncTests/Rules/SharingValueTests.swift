@@ -29,7 +29,8 @@ struct SharingValueTests {
       (participant("1", email: "a@b.org"), participant("2", email: "a@b.org"), true),
       (participant("1", user: "_a"), participant("2", user: "_b"), false),
       (participant("1", email: "a@b.org"), participant("2", email: "c@b.org"), false),
-      (participant("1"), participant("2"), false),
+      (participant("1"), participant("2"), false), (participant(""), participant(""), false),
+      (participant("", user: "_a"), participant("", user: "_a"), true),
     ]
     for (first, second, isSame) in table {
       #expect(first.isEqual(second) == isSame && second.isEqual(first) == isSame)

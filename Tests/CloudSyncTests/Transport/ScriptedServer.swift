@@ -128,9 +128,11 @@ final class ScriptedServer: Sendable {
 extension ScriptedServer.Answer {
   /// A response with a text, and a value of one header field.
   static func text(
-    _ text: String = "", _ status: Int = 200, _ field: (name: String, value: String)? = nil
+    _ text: String = "", _ status: Int = 200, _ fields: (name: String, value: String)?...
   ) -> ScriptedServer.Answer {
-    let fields = field.map { [HTTPRequestHead.Field(name: $0.name, value: $0.value)] } ?? []
+    let fields = fields.compactMap(\.self).map {
+      HTTPRequestHead.Field(name: $0.name, value: $0.value)
+    }
     return .response(HTTPResponse(status, fields: fields, body: Array(text.utf8)))
   }
 }

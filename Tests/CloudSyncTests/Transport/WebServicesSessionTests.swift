@@ -393,6 +393,7 @@ struct WebServicesSessionTests {
     var status: Int
     var body = "the page of a proxy"
     var retryAfter: String?
+    var date: String?
     var code: CloudError.Code
     var delay: Double?
 
@@ -411,6 +412,14 @@ struct WebServicesSessionTests {
     ErrorCase(status: 503, retryAfter: "-1", code: .serviceUnavailable),
     ErrorCase(status: 503, retryAfter: "inf", code: .serviceUnavailable),
     ErrorCase(status: 503, retryAfter: "soon", code: .serviceUnavailable),
+    ErrorCase(
+      status: 503, retryAfter: "Fri, 07 Nov 2025 23:59:59 GMT",
+      date: "Fri, 07 Nov 2025 23:59:29 GMT", code: .serviceUnavailable, delay: 30),
+    ErrorCase(
+      status: 503, retryAfter: "Fri, 07 Nov 2025 23:59:59 GMT",
+      date: "Sat, 08 Nov 2025 00:00:00 GMT", code: .serviceUnavailable, delay: 0),
+    ErrorCase(
+      status: 503, retryAfter: "Fri, 07 Nov 2025 23:59:59 GMT", code: .serviceUnavailable),
     ErrorCase(status: 404, code: .serviceUnavailable),
     ErrorCase(
       status: 408, body: #"{"serverErrorCode":"BAD_REQUEST","reason":"late"}"#,
@@ -451,7 +460,9 @@ struct WebServicesSessionTests {
   func failedResponseHasCodeAndDelay() async throws {
     let server = try Server { request in
       let row = Self.errors[request.index]
-      return .text(row.body, row.status, row.retryAfter.map { ("retry-after", $0) })
+      return .text(
+        row.body, row.status, row.retryAfter.map { ("retry-after", $0) },
+        row.date.map { ("date", $0) })
     }
     let transport = transport(server)
     for row in Self.errors {

@@ -36,8 +36,10 @@ enum AppleArchive {
       NSArray.self, NSDictionary.self, NSSet.self, CKRecord.self, CKRecordID.self,
       CKRecordZone.self, CKRecordZoneID.self, CKReference.self, CKAsset.self, CLLocation.self,
       CKServerChangeToken.self, CKSubscription.self, CKNotificationInfo.self,
-      CKNotificationID.self,
-      AppleRecordValues.self,
+      CKNotificationID.self, CKQuery.self, CKQueryCursor.self, CKShareParticipant.self,
+      CKShareMetadata.self, CKUserIdentity.self, CKUserIdentityLookupInfo.self,
+      CKOperationGroup.self, CKFetchRecordZoneChangesConfiguration.self,
+      CKAllowedSharingOptions.self, AppleRecordValues.self,
     ]
   }
 

@@ -18,6 +18,15 @@
   extension CKSubscription: _CKArchivedObject {}
   extension CKNotificationInfo: _CKArchivedObject {}
   extension CKNotificationID: _CKArchivedObject {}
+  extension CKQuery: _CKArchivedObject {}
+  extension CKQueryCursor: _CKArchivedObject {}
+  extension CKShareParticipant: _CKArchivedObject {}
+  extension CKShareMetadata: _CKArchivedObject {}
+  extension CKUserIdentity: _CKArchivedObject {}
+  extension CKUserIdentityLookupInfo: _CKArchivedObject {}
+  extension CKOperationGroup: _CKArchivedObject {}
+  extension CKFetchRecordZoneChangesConfiguration: _CKArchivedObject {}
+  extension CKAllowedSharingOptions: _CKArchivedObject {}
 
   /// Makes these classes unarchive as on Apple's platforms: damage results in `nil` or an error
   /// where Foundation on Linux ends the process. Adds the methods for collections.

@@ -13,7 +13,7 @@
     /// The version of the layout.
     static let version: Int64 = 1
 
-    /// Verifies the layout, or creates it in an empty schema, and migrates an older one.
+    /// Verifies the layout, or creates it in an empty schema.
     ///
     /// - Throws: `CloudError` if the schema belongs to another program or a newer version.
     static func prepare(
@@ -32,13 +32,27 @@
           "the database has the encoding \(encoding ?? "unknown"); create one with UTF8"
         )
       }
-      switch try found(connection) {
+      if let found = try found(connection) {
+        try verify(found)
+      } else {
+        try create(connection, identity: identity, secret: secret)
+      }
+    }
+
+    /// Verifies the layout again on a new connection: since the first one, a newer server may have
+    /// changed it.
+    static func verify(_ connection: PostgreSQLConnection) throws {
+      let rows = try connection.run([PostgreSQLStatement("SELECT version FROM cloudsync.layout")])
+      try verify(rows[0].first { try $0.integer(0) } ?? 0)
+    }
+
+    private static func verify(_ found: Int64) throws {
+      switch found {
       case version: return
-      case nil: try create(connection, identity: identity, secret: secret)
       case 0:
         throw PostgreSQLStorageError(
           "the schema 'cloudsync' of the database belongs to another program; use another database")
-      case .some(let found):
+      default:
         throw PostgreSQLStorageError(
           "the database was written by a newer version (its layout is \(found), this one knows "
             + "\(version)); update, or use another database")

@@ -98,6 +98,7 @@
       Thread.detachNewThread { [weak self, listening] in
         defer { listening.leave() }
         var connection: PostgreSQLConnection?
+        var silence = 0
         while let notifier = self, !notifier.isClosed {
           do {
             if connection == nil {
@@ -107,8 +108,14 @@
               // What happened before is not told.
               handler([])
             }
-            for payload in try connection?.notifications(within: .seconds(1)) ?? []
-            where !payload.hasPrefix(notifier.signature) {
+            let payloads = try connection?.notifications(within: .seconds(1)) ?? []
+            silence = payloads.isEmpty ? silence + 1 : 0
+            if silence == 10 {
+              // A network may have dropped the connection without telling.
+              try connection?.execute(["SELECT 1"])
+              silence = 0
+            }
+            for payload in payloads where !payload.hasPrefix(notifier.signature) {
               handler(PostgreSQLNotifier.databases(in: payload))
             }
           } catch {

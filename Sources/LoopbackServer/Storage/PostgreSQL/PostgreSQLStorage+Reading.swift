@@ -99,7 +99,10 @@
     func lockOrRead(_ id: DatabaseID) -> [PostgreSQLStatement] {
       let select = "SELECT body FROM cloudsync.databases WHERE id = $1"
       guard locks else { return [PostgreSQLStatement(select, [.uuid(id.key)])] }
-      return [Self.naming(id), PostgreSQLStatement(select + " FOR UPDATE", [.uuid(id.key)])]
+      return [
+        Self.naming(id, ifOwned: true),
+        PostgreSQLStatement(select + " FOR UPDATE", [.uuid(id.key)]),
+      ]
     }
 
     static func database(_ id: DatabaseID, _ rows: PostgreSQLRows) throws -> DatabaseRow? {
@@ -109,11 +112,16 @@
     }
 
     /// Makes a row for a database that other rows name.
-    static func naming(_ id: DatabaseID) -> PostgreSQLStatement {
-      PostgreSQLStatement(
+    ///
+    /// - Parameter isOwned: makes none for an owner without an account, whom a request can invent.
+    static func naming(_ id: DatabaseID, ifOwned isOwned: Bool = false) -> PostgreSQLStatement {
+      let condition =
+        " WHERE $5 = '' OR EXISTS (SELECT FROM cloudsync.accounts WHERE user_name = $5)"
+      return PostgreSQLStatement(
         """
         INSERT INTO cloudsync.databases (id, container, environment, scope, owner)
-        VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING
+        SELECT $1::uuid, $2::text, $3::text, $4::bigint, $5::text\(isOwned ? condition : "")
+        ON CONFLICT DO NOTHING
         """,
         [
           .uuid(id.key), .text(id.container), .text(id.environment.rawValue),

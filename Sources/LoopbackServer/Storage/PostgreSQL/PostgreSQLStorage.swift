@@ -52,10 +52,14 @@
       var read: Set<DatabaseID> = []
       /// Whether the transaction ended in the database with what was foreseen.
       var isOver = false
+
+      var isReading: Bool { mode == .reading || mode == .exporting }
     }
 
     private enum Mode {
       case reading
+      /// Everything is read, such as for an archive, whose writer may pause for long.
+      case exporting
       case writing
       /// Everything is replaced, while no other transaction writes.
       case replacing
@@ -67,6 +71,11 @@
       var begin: [PostgreSQLStatement] {
         switch self {
         case .reading: [PostgreSQLStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")]
+        case .exporting:
+          [
+            PostgreSQLStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
+            PostgreSQLStatement("SET LOCAL idle_in_transaction_session_timeout = 0"),
+          ]
         case .writing:
           [
             PostgreSQLStatement("BEGIN ISOLATION LEVEL READ COMMITTED"),
@@ -76,6 +85,8 @@
           [
             PostgreSQLStatement("BEGIN ISOLATION LEVEL READ COMMITTED"),
             PostgreSQLStatement("SET LOCAL idle_in_transaction_session_timeout = 0"),
+            // Another server must not take it for abandoned while it waits for the archive.
+            PostgreSQLStatement("SET LOCAL application_name = 'cloudsync import'"),
             PostgreSQLStatement("LOCK TABLE cloudsync.settings IN EXCLUSIVE MODE"),
           ]
         }
@@ -197,7 +208,7 @@
       guard results.last?.command == "COMMIT" else {
         throw PostgreSQLError(state: "25P02", "the transaction had failed and was rolled back")
       }
-      if connection?.hasWarning == true, ended.mode != .reading {
+      if connection?.hasWarning == true, !ended.isReading {
         // The commit may be on this server alone and be lost with it; so may an earlier one whose
         // receipt this transaction has read.
         drop()
@@ -250,6 +261,9 @@
     /// Changes before the first read are sent with the next read or at the end.
     public func commit(_ changes: [StorageChange]) throws {
       guard running != nil else { return try transaction { try commit(changes) } }
+      if running?.isReading == true {
+        throw PostgreSQLError(state: "40001", "a transaction that was to read changes something")
+      }
       noteChange()
       var changes = changes[...]
       if let removal = changes.lastIndex(where: \.removesEverything) {
@@ -353,13 +367,17 @@
     func isLocked(_ database: DatabaseID) -> Bool { running?.locked.contains(database) == true }
 
     /// Whether reads lock what a writing transaction must not lose.
-    var locks: Bool { running.map { $0.mode != .reading } ?? false }
+    var locks: Bool { running.map { !$0.isReading } ?? false }
 
     /// Declares that the running transaction changes nothing, or everything.
     func chooseMode(for plan: ReadPlan) {
       guard running?.isBegun == false else { return }
-      if plan.isReadOnly { running?.mode = .reading }
-      if plan.replacesEverything { running?.mode = .replacing }
+      switch plan.access {
+      case .writing: break
+      case .reading: running?.mode = .reading
+      case .exporting: running?.mode = .exporting
+      case .replacing: running?.mode = .replacing
+      }
     }
 
     // MARK: Statements
@@ -427,7 +445,9 @@
           throw PostgreSQLError("the connection to the database was lost")
         }
         earlierRoundTrips += connection?.roundTrips ?? 0
-        connection = try PostgreSQLConnection(address, patience: patience)
+        let new = try PostgreSQLConnection(address, patience: patience)
+        try PostgreSQLLayout.verify(new)
+        connection = new
       }
       guard let connection else { throw PostgreSQLError("there is no connection") }
       watch?(statements)
@@ -473,7 +493,10 @@
         let answer = CloudError(
           isBusy || isFull ? .serviceUnavailable : .internalError,
           Self.publicText(of: error), retryAfter: isBusy ? 1 : isFull ? 30 : nil)
-        return isPassing ? TransactionConflict(error: answer, reason: "\(error)") : answer
+        return isPassing
+          ? TransactionConflict(
+            error: answer, reason: "\(error)",
+            delay: error.isConnectionLost ? .milliseconds(10) : .zero) : answer
       case let error as ByteFormatError:
         return CloudError(.internalError, "the database is damaged: \(error.description)")
       default: return error
