@@ -2,7 +2,7 @@ public import Foundation
 public import SyncSupport
 
 /// A remark about an annotation.
-public struct Comment: FieldBacked {
+public struct Comment: Syncable {
   /// The type of its records.
   public static let recordType: CKRecord.RecordType = "Comment"
 

@@ -1,26 +1,14 @@
 public import Foundation
 public import SyncSupport
 
-/// An item that this store syncs.
-public protocol Syncable: Identifiable, Sendable where ID == UUID {
-  /// The item's name on every device.
-  var id: UUID { get }
-  /// The date of the last edit, by the clock of the device where it was made.
-  var updatedAt: Date { get }
-  /// The name of its record; `nil` before the server has one, and the ID from then on.
-  var cloudKitRecordName: String? { get set }
-  /// The state of its sync.
-  var syncStatus: SyncItemStatus { get set }
-
-  /// A new record with all fields of the item, except files, in the account's own zone.
-  ///
-  /// - Throws: `SyncError.conversionFailed` if a field can't be sent.
-  func toCKRecord() throws -> CKRecord
-
-  /// Takes over the fields of a record; a field that the record lacks keeps its value.
-  ///
-  /// - Throws: `SyncError`; the item is as before then.
-  mutating func update(from record: CKRecord) throws
+/// An item that this store syncs: a view of its fields.
+public protocol Syncable: Identifiable, Hashable, Sendable where ID == UUID {
+  /// The type of its records.
+  static var recordType: CKRecord.RecordType { get }
+  /// The fields, and the state of the sync.
+  var item: ItemContent { get set }
+  /// Shows fields.
+  init(_ item: ItemContent)
 }
 
 /// The state of one item's sync.
@@ -64,17 +52,7 @@ public struct ItemContent: Hashable, Sendable {
   var status: SyncItemStatus
 }
 
-/// A ``Syncable`` item that is a view of its fields.
-public protocol FieldBacked: Syncable, Hashable {
-  /// The type of its records.
-  static var recordType: CKRecord.RecordType { get }
-  /// The fields, and the state of the sync.
-  var item: ItemContent { get set }
-  /// Shows fields.
-  init(_ item: ItemContent)
-}
-
-extension FieldBacked {
+extension Syncable {
   /// The item's name on every device.
   public var id: UUID { item.id }
 
@@ -87,13 +65,13 @@ extension FieldBacked {
       ?? Date(timeIntervalSinceReferenceDate: 0)
   }
 
-  /// The date of the last edit.
+  /// The date of the last edit, by the clock of the device where it was made.
   public var updatedAt: Date { item.fields[date: "updatedAt"] ?? createdAt }
 
   /// Whether it is in the trash.
   public var isDeleted: Bool { item.fields.isDeleted }
 
-  /// The name of its record; `nil` before the server has one.
+  /// The name of its record; `nil` before the server has one, and the ID from then on.
   public var cloudKitRecordName: String? {
     get { item.recordName }
     set { item.recordName = newValue }
@@ -106,6 +84,8 @@ extension FieldBacked {
   }
 
   /// A new record with all fields of the item, except files, in the account's own zone.
+  ///
+  /// - Throws: `SyncError.conversionFailed` if a field can't be sent.
   public func toCKRecord() throws -> CKRecord {
     let recordID = CKRecord.ID(
       recordName: cloudKitRecordName ?? id.uuidString, zoneID: AnnotationZone.own)
@@ -117,7 +97,9 @@ extension FieldBacked {
     return record
   }
 
-  /// Takes over the fields of a record.
+  /// Takes over the fields of a record; a field that the record lacks keeps its value.
+  ///
+  /// - Throws: `SyncError`; the item is as before then.
   public mutating func update(from record: CKRecord) throws {
     guard let kind = Self.kind, record.recordType == Self.recordType, record.itemID == id else {
       throw SyncError.invalidRecord
