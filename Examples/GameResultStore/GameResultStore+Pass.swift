@@ -39,14 +39,13 @@ extension GameResultStore {
     wants: Wants, waiters: [CheckedContinuation<SyncState, any Error>]
   )? {
     state.withLock { state in
-      guard state.bell != nil, !state.wants.isEmpty else { return nil }
+      guard loop.isRunning, !state.wants.isEmpty else { return nil }
       let wants = state.hasFetched ? state.wants : state.wants.union(.fetch)
       let waiters = state.waiters
       state.wants = []
       state.waiters = []
       state.postponed = []
-      state.retryTimer?.cancel()
-      state.retryTimer = nil
+      loop.setTimer("retry", after: nil)
       if wants.contains(.fresh) { state.plan.reset() }
       if wants.contains(.manual) { state.retryRefused() }
       state.syncState = .syncing
@@ -72,10 +71,7 @@ extension GameResultStore {
         state.syncState = .synced(lastSyncDate: date)
         if !state.refused.isEmpty { state.show(SyncFailure(.partialFailure, isRetrying: false)) }
       }
-      if wants.contains(.fetch), state.bell != nil {
-        state.pollTimer?.cancel()
-        state.pollTimer = timer(Self.pollInterval, [.fetch, .fresh])
-      }
+      if wants.contains(.fetch) { setTimer("poll", after: Self.pollInterval, [.fetch, .fresh]) }
       state.tell()
       return state.syncState
     }
@@ -96,12 +92,12 @@ extension GameResultStore {
 
   private func settle(_ failure: PassFailure, _ wants: Wants, _ state: inout State) {
     var delay: Duration?
-    if failure.isPassing, state.bell != nil {
+    if failure.isPassing, loop.isRunning {
       delay = state.plan.next(serverDelay: failure.serverDelay)
     }
     // All that failed is sent together the next time.
     state.groups = []
-    state.retryTimer = delay.map { timer($0, wants.contains(.fetch) ? .fetch : .send) }
+    setTimer("retry", after: delay, wants.contains(.fetch) ? .fetch : .send)
     // After a change of the account during the pass its state is shown, and another pass follows.
     let isShown = state.syncState != .syncing || state.wants.contains(.fetch)
     if failure.code == .operationCancelled, isShown { return }

@@ -13,22 +13,14 @@ extension GameResultStore {
   /// - Throws: `FileError` if the state of the last run can't be read; nothing is changed then.
   public func start() throws {
     try state.withLock { state in
-      guard state.bell == nil else { return }
+      guard !loop.isRunning else { return }
       let updates = store.statusUpdates
       try store.start()
-      let (bells, bell) = AsyncStream.makeStream(
-        of: Void.self, bufferingPolicy: .bufferingNewest(1))
       state.beginRun()
-      state.bell = bell
+      loop.start { [weak self] in await self?.pass() }
       state.ask([.fetch, .fresh])
       state.observation = Task { [weak self] in
         for await _ in updates { self?.follow() }
-      }
-      state.loop = Task { [weak self] in
-        for await _ in bells {
-          guard let self else { return }
-          await pass()
-        }
       }
     }
   }
@@ -38,19 +30,13 @@ extension GameResultStore {
   /// Unsent changes wait for the next start. Returns when no request is in flight any more; a
   /// second call does nothing.
   public func stop() async {
-    let (loop, waiters) = state.withLock { state in
-      let run = (state.loop, state.waiters)
-      state.bell?.finish()
-      state.bell = nil
-      state.loop = nil
-      state.waiters = []
-      state.cancelTasks()
-      state.wants = []
-      return run
+    let (pass, waiters) = state.withLock { state in
+      defer { (state.waiters, state.wants) = ([], []) }
+      state.observation?.cancel()
+      return (loop.close(), state.waiters)
     }
-    loop?.cancel()
     await store.cancelOperations()
-    await loop?.value
+    await pass?.value
     let end = state.withLock(\.syncState)
     for waiter in waiters { waiter.resume(returning: end) }
     // The next start repeats what can't be stored.
@@ -65,7 +51,7 @@ extension GameResultStore {
   public func syncNow() async throws -> SyncState {
     try await withCheckedThrowingContinuation { done in
       let isStarted = state.withLock { state in
-        guard state.bell != nil else { return false }
+        guard loop.isRunning else { return false }
         state.waiters.append(done)
         take(state.uploads?.takeAll() ?? [], &state)
         state.ask([.fetch, .manual, .fresh])
@@ -116,11 +102,8 @@ extension GameResultStore {
     state.withLock { $0.ask(wants) }
   }
 
-  /// A task that asks for a pass after a while.
-  func timer(_ delay: Duration, _ wants: Wants) -> Task<Void, Never> {
-    Task { [clock, weak self] in
-      guard (try? await clock.sleep(for: delay)) != nil else { return }
-      self?.ask(wants)
-    }
+  /// Asks for a pass after a while, in place of the earlier timer with this name.
+  func setTimer(_ name: String, after delay: Duration?, _ wants: Wants) {
+    loop.setTimer(name, after: delay) { [weak self] in self?.ask(wants) }
   }
 }

@@ -37,14 +37,11 @@ extension GameResultStore {
   /// Everything that the store knows besides its results.
   struct State: Sendable {
     let store: SyncedStore
+    let loop: SyncLoop
 
     // The run.
     var uploads: UploadQueue<CKRecord.ID>?
-    var bell: AsyncStream<Void>.Continuation?
-    var loop: Task<Void, Never>?
     var observation: Task<Void, Never>?
-    var retryTimer: Task<Void, Never>?
-    var pollTimer: Task<Void, Never>?
     var wants: Wants = []
     var waiters: [CheckedContinuation<SyncState, any Error>] = []
     var isPassing = false
@@ -78,8 +75,9 @@ extension GameResultStore {
     var conflicts = 0
     let statuses = Broadcast<SyncStatus>()
 
-    init(_ store: SyncedStore) {
+    init(_ store: SyncedStore, _ loop: SyncLoop) {
       self.store = store
+      self.loop = loop
       observed = Observation(store)
       if let lastSync = store.lastSync { syncState = .synced(lastSyncDate: lastSync) }
     }
@@ -111,7 +109,7 @@ extension GameResultStore {
     /// Asks for a pass.
     mutating func ask(_ new: Wants) {
       wants.formUnion(new)
-      bell?.yield()
+      loop.requestRun()
     }
 
     /// Starts a run with a new engine.
@@ -128,10 +126,6 @@ extension GameResultStore {
       refused = []
       attempts = [:]
       isStorageFull = false
-    }
-
-    func cancelTasks() {
-      for task in [observation, retryTimer, pollTimer] { task?.cancel() }
     }
 
     /// Writes a line of the log; the last 200 are kept.

@@ -13,7 +13,7 @@ public final class GameResultStore: Sendable {
 
   let store: SyncedStore
   let database: CKDatabase
-  let clock: any Clock<Duration>
+  let loop: SyncLoop
   let now: @Sendable () -> Date
   /// The part that changes.
   ///
@@ -43,21 +43,16 @@ public final class GameResultStore: Sendable {
       .open(SyncedType(GameResult.self, merging: Self.policy))
     store.connect(to: container, automaticallySync: false, clock: clock, now: now)
     database = container.privateCloudDatabase
-    self.clock = clock
     self.now = now
     parser = ShareTextParser(identity: identity, calendar: calendar)
-    state = Mutex(State(store))
+    loop = SyncLoop(clock: clock)
+    state = Mutex(State(store, loop))
     state.withLock { state in
       state.uploads = UploadQueue(clock: clock) { [weak self] in self?.flushed($0) }
     }
   }
 
-  deinit {
-    state.withLock { state in
-      state.bell?.finish()
-      state.cancelTasks()
-    }
-  }
+  deinit { state.withLock { $0.observation?.cancel() } }
 
   /// The rule for conflicts: results never change, so that two versions are an accident, and the
   /// server's is kept.

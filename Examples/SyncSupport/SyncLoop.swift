@@ -8,7 +8,7 @@ public final class SyncLoop: Sendable {
   private struct State {
     var requests: AsyncStream<Void>.Continuation?
     var task: Task<Void, Never>?
-    var timer: Task<Void, Never>?
+    var timers: [String: Task<Void, Never>] = [:]
   }
 
   private let clock: any Clock<Duration>
@@ -16,7 +16,7 @@ public final class SyncLoop: Sendable {
 
   /// Creates a loop that does not run.
   ///
-  /// - Parameter clock: measures the wait of the timer.
+  /// - Parameter clock: measures the waits of the timers.
   public init(clock: any Clock<Duration>) {
     self.clock = clock
   }
@@ -42,14 +42,14 @@ public final class SyncLoop: Sendable {
     }
   }
 
-  /// Closes the loop, ends its timer and cancels the operation in progress.
+  /// Closes the loop, ends its timers and cancels the operation in progress.
   ///
   /// - Returns: a task that ends with the operation in progress; `nil` if the loop did not run.
   @discardableResult
   public func close() -> Task<Void, Never>? {
     state.withLock { state in
       state.requests?.finish()
-      state.timer?.cancel()
+      for timer in state.timers.values { timer.cancel() }
       state.task?.cancel()
       defer { state = State() }
       return state.task
@@ -61,16 +61,19 @@ public final class SyncLoop: Sendable {
     state.withLock { _ = $0.requests?.yield() }
   }
 
-  /// Sets the timer in place of an earlier one; without effect if the loop does not run.
+  /// Sets a timer in place of the earlier one of its name; without effect if the loop does not run.
   ///
   /// - Parameters:
+  ///   - name: distinguishes the timers of a loop that needs several.
   ///   - wait: the time until `body` is called; `nil` ends the timer.
   ///   - body: is called once, and usually requests a run.
-  public func setTimer(after wait: Duration?, _ body: @escaping @Sendable () -> Void = {}) {
+  public func setTimer(
+    _ name: String = "", after wait: Duration?, _ body: @escaping @Sendable () -> Void = {}
+  ) {
     state.withLock { state in
-      state.timer?.cancel()
-      guard state.requests != nil, let wait else { return state.timer = nil }
-      state.timer = Task { [clock] in
+      state.timers.removeValue(forKey: name)?.cancel()
+      guard state.requests != nil, let wait else { return }
+      state.timers[name] = Task { [clock] in
         guard (try? await clock.sleep(for: wait)) != nil else { return }
         body()
       }
