@@ -30,7 +30,7 @@ enum Tool {
       }
       let action = try ToolCommand.action(&arguments)
       do {
-        let server = try ServerAddress(options, environment)
+        let server = try WebAddress(options, environment)
         let home = try Home(options["home"], environment: environment, server: server)
         let code = try await action(
           Invocation(

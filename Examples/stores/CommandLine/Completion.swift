@@ -81,8 +81,9 @@ private struct CompletedDevice {
   init(_ values: [String: String], _ store: Store?, _ environment: [String: String]) {
     self.store = store
     name = values["device"] ?? "default"
-    let server = try? ServerAddress(GlobalOptions(values), environment)
-    home = server.flatMap { try? Home(values["home"], environment: environment, server: $0) }
+    home = try? Home(
+      values["home"], environment: environment,
+      server: WebAddress(GlobalOptions(values), environment))
   }
 
   /// The completions of an option's value; `nil` for a file.

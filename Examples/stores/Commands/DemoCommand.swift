@@ -38,15 +38,14 @@ extension DemoStage {
     try removeFile(place.url)
     try place.create()
     let cloud: Cloud
-    switch home.server {
-    case .home:
-      output.say("Several devices and accounts, one server, all in \(place.url.path)")
-      cloud = try Cloud(place)
-    case .web(let address):
+    if let address = home.server {
       cloud = try await Cloud(forDemoAt: address)
       output.say(
         "Several devices and accounts in \(place.url.path), the server at "
           + "\(printable(address.url.absoluteString))")
+    } else {
+      output.say("Several devices and accounts, one server, all in \(place.url.path)")
+      cloud = try Cloud(place)
     }
     var stage = try DemoStage(place: place, cloud, stores: stores, output: output)
     for store in stores { try await store.act.play(&stage) }

@@ -6,8 +6,8 @@ struct Home: Sendable {
   /// The folder.
   let url: URL
 
-  /// The server that the devices sync with.
-  let server: ServerAddress
+  /// The HTTP server that the devices sync with; `nil` for the home's own in a file.
+  let server: WebAddress?
 
   /// The files that `reset` removes: the server's, those of SQLite, the devices and the demo.
   ///
@@ -25,7 +25,7 @@ struct Home: Sendable {
 
   /// The folder at `path`, else `CLOUDSYNC_HOME`, else `~/.cloudsync`.
   init(
-    _ path: String?, environment: [String: String], server: ServerAddress
+    _ path: String?, environment: [String: String], server: WebAddress?
   ) throws(ToolError) {
     self.server = server
     if let path = path ?? environment["CLOUDSYNC_HOME"] {
@@ -42,11 +42,8 @@ struct Home: Sendable {
   /// The folder at `url`, with its own server.
   init(_ url: URL) {
     self.url = url
-    server = .home
+    server = nil
   }
-
-  /// The file of the home's own server.
-  var serverPath: String { url.appendingPathComponent("server.sqlite").path }
 
   /// The URL of the file called `name`.
   func item(_ name: String) -> URL { url.appendingPathComponent(name) }
@@ -79,10 +76,7 @@ struct Home: Sendable {
 
   /// The folder with a folder for each device of the server.
   var devices: URL {
-    switch server {
-    case .home: item("devices")
-    case .web(let address): item("\(Self.servers)/\(address.folderName)/devices")
-    }
+    item(server.map { "\(Self.servers)/\($0.folderName)/devices" } ?? "devices")
   }
 
   /// The folder of the device called `name`.

@@ -46,7 +46,7 @@ final class Session: Sendable {
             + "stores --device \(name) account switch \(account)")
       }
     }
-    var settings = known ?? DeviceSettings(account: account ?? home.server.defaultAccount)
+    var settings = known ?? DeviceSettings(account: account ?? home.server?.account ?? "default")
     if known == nil {
       if let account = settings.account { try DeviceSettings.check(account: account) }
       try file.write(settings)
@@ -184,7 +184,7 @@ final class ConnectedDevice: Sendable {
   ///   another user: then no data of one account may reach the other.
   func connect() async throws {
     let link = try link()
-    guard cloud == nil, case .web(let address) = home.server, account != nil else { return }
+    guard cloud == nil, let address = home.server, account != nil else { return }
     let user: String
     do { user = try await link.container.userRecordID().recordName } catch let error as CKError {
       throw address.refusal(error)

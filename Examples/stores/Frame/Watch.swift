@@ -95,7 +95,7 @@ struct Watch<App: StoreApp>: Sendable {
   private func isTimeToSync(
     _ session: Session, _ app: App, _ progress: inout Progress
   ) async throws -> Bool {
-    guard case .web(let address) = invocation.home.server else { return true }
+    guard let address = invocation.home.server else { return true }
     if progress.line?.account != session.account {
       progress.line = nil
       progress.looksWithoutSync = Watch.patience

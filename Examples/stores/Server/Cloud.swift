@@ -23,16 +23,16 @@ struct Cloud: Sendable {
   ///
   /// - Throws: `ToolError` if its file is damaged or can't be used; the file is not changed.
   init(_ home: Home) throws(ToolError) {
-    switch home.server {
-    case .home:
-      do { place = .file(try LoopbackServer(path: home.serverPath)) } catch {
-        throw ToolError(
-          "cannot open the server: \(error.localizedDescription)", code: exitCode(error))
-      }
-      container = Session.container
-      whyNoFaults = nil
-    case .web(let address): self = Cloud(address)
+    if let address = home.server {
+      self = Cloud(address)
+      return
     }
+    do { place = .file(try LoopbackServer(path: home.item("server.sqlite").path)) } catch {
+      throw ToolError(
+        "cannot open the server: \(error.localizedDescription)", code: exitCode(error))
+    }
+    container = Session.container
+    whyNoFaults = nil
   }
 
   /// The server at `address`.

@@ -73,7 +73,7 @@ struct IdeaLatency {
 
   private func report(_ unsorted: [Double]) -> SyncReport {
     let seconds = unsorted.sorted()
-    let server = session.device.home.server == .home ? "in this process" : "over HTTP"
+    let server = session.device.home.server == nil ? "in this process" : "over HTTP"
     func rounded(_ seconds: Double?) -> Double { ((seconds ?? 0) * 1_000).rounded() / 1_000 }
     // The smallest value that 95 of 100 do not exceed.
     let place = max(0, (seconds.count * 95 + 99) / 100 - 1)

@@ -1,19 +1,14 @@
 import CommandLineKit
 import Foundation
 
-/// The server that the stores sync with.
-enum ServerAddress: Hashable, Sendable {
-  /// The server in a file of the home folder.
-  case home
-  /// An HTTP server.
-  case web(WebAddress)
-
-  /// The server named by the command line, else by the environment, else the home's.
+extension WebAddress {
+  /// The HTTP server named by the command line, else by the environment; `nil` for the home's own.
   ///
   /// - Throws: `UsageError` for an address or a token that is invalid or missing.
-  init(_ options: GlobalOptions, _ environment: [String: String]) throws(UsageError) {
+  init?(_ options: GlobalOptions, _ environment: [String: String]) throws(UsageError) {
     do throws(UsageError) {
-      self = try Self.named(options, environment)
+      guard let address = try Self.named(options, environment) else { return nil }
+      self = address
     } catch {
       throw UsageError(error.description, topic: "server")
     }
@@ -21,7 +16,7 @@ enum ServerAddress: Hashable, Sendable {
 
   private static func named(
     _ options: GlobalOptions, _ environment: [String: String]
-  ) throws(UsageError) -> ServerAddress {
+  ) throws(UsageError) -> WebAddress? {
     func variable(_ name: String) -> String? {
       environment[name].flatMap { $0.isEmpty ? nil : $0 }
     }
@@ -30,7 +25,7 @@ enum ServerAddress: Hashable, Sendable {
       if let token = tokens.first(where: { options[$0] != nil }) {
         throw UsageError("--\(token) needs a server; give --server URL")
       }
-      return .home
+      return nil
     }
     let url = try Self.url(text, isOption: options["server"] != nil)
     let given = options["api-token"] ?? variable(Variable.apiToken)
@@ -51,16 +46,10 @@ enum ServerAddress: Hashable, Sendable {
         "the token of the account is missing; set \(Variable.webToken) or "
           + "\(Variable.controlToken), or give --web-token or --control-token")
     }
-    return .web(
-      WebAddress(
-        url: url, apiToken: api, controlToken: try token(control, "control token"),
-        webToken: try token(web, "web token"),
-        account: variable(Variable.account), onlyContainer: variable(Variable.container)))
-  }
-
-  /// The account a new device signs in as when the command line names none.
-  var defaultAccount: String {
-    if case .web(let address) = self, let account = address.account { account } else { "default" }
+    return WebAddress(
+      url: url, apiToken: api, controlToken: try token(control, "control token"),
+      webToken: try token(web, "web token"),
+      account: variable(Variable.account), onlyContainer: variable(Variable.container))
   }
 
   private static func url(_ text: String, isOption: Bool) throws(UsageError) -> URL {
