@@ -84,16 +84,13 @@ public struct Annotation: Syncable {
   /// The position, in metres from the layer's origin; three finite numbers.
   public var position: SIMD3<Float> {
     get {
-      let fields = item.fields
-      guard let x = fields[number: "positionX"], let y = fields[number: "positionY"],
-        let z = fields[number: "positionZ"]
-      else { return .zero }
-      return SIMD3(Float(x), Float(y), Float(z))
+      let numbers = Self.axes.compactMap { item.fields[number: $0].map { Float($0) } }
+      return numbers.count == 3 ? SIMD3(numbers) : .zero
     }
     set {
-      item.fields[number: "positionX"] = Double(newValue.x)
-      item.fields[number: "positionY"] = Double(newValue.y)
-      item.fields[number: "positionZ"] = Double(newValue.z)
+      for (index, axis) in Self.axes.enumerated() {
+        item.fields[number: axis] = Double(newValue[index])
+      }
     }
   }
 
@@ -109,9 +106,12 @@ public struct Annotation: Syncable {
     set { item.fields[link: "layerID"] = newValue }
   }
 
+  /// The fields of the position, which mean something only together.
+  static let axes = ["positionX", "positionY", "positionZ"]
+
   /// Whether its position and scale are numbers.
   var isFinite: Bool {
-    !["positionX", "positionY", "positionZ", "scale"].contains { field in
+    !(Self.axes + ["scale"]).contains { field in
       if case .number(let number)? = item.fields[field] { !number.isFinite } else { false }
     }
   }

@@ -30,7 +30,7 @@ enum ItemKind: String, Hashable, Sendable, Codable, CaseIterable {
 
   /// Fields that mean something only together.
   var groups: [String: [String]] {
-    self == .annotation ? ["position": ["positionX", "positionY", "positionZ"]] : [:]
+    self == .annotation ? ["position": Annotation.axes] : [:]
   }
 
   /// Checks that fields are those of an item that this version can read.

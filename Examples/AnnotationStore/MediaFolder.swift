@@ -88,18 +88,15 @@ struct MediaFolder: Sendable {
     }
   }
 
-  /// A name made from content: 128 bits of FNV-1a, and the length.
+  /// A name made from content: two hashes of 64 bits, and the length.
   ///
   /// It tells files apart that differ by accident, which is all that is asked of it.
   static func name(of content: Data) -> String {
-    var first: UInt64 = 0xcbf2_9ce4_8422_2325
-    var second: UInt64 = 0x6c62_272e_07bb_0142
-    content.withUnsafeBytes { bytes in
-      for byte in bytes {
-        first = (first ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
-        second = (second &+ UInt64(byte)) &* 0x9e37_79b9_7f4a_7c15
+    let second = content.withUnsafeBytes { bytes in
+      bytes.reduce(0x6c62_272e_07bb_0142 as UInt64) { hash, byte in
+        (hash &+ UInt64(byte)) &* 0x9e37_79b9_7f4a_7c15
       }
     }
-    return first.hexadecimal + second.hexadecimal + "-\(content.count)"
+    return AtomicFile.checksum(content) + second.hexadecimal + "-\(content.count)"
   }
 }
