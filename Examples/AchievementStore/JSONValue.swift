@@ -1,4 +1,5 @@
 import Foundation
+import SyncSupport
 
 /// Any JSON, so that what a newer version of the app wrote is kept as it came.
 enum JSONValue: Hashable, Sendable {
@@ -32,12 +33,9 @@ enum JSONValue: Hashable, Sendable {
   }
 
   /// The bytes that stand for the value: same value, same bytes.
-  var bytes: Data {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    // A number that JSON can't spell can't have come from JSON.
-    return (try? encoder.encode(self)) ?? Data()
-  }
+  ///
+  /// A number that JSON can't spell can't have come from JSON.
+  var bytes: Data { (try? canonicalJSON) ?? Data() }
 
   /// The value that all devices agree on, in whatever order they merge.
   ///

@@ -180,9 +180,7 @@ struct Tables {
     let keys =
       [.settings] + zones.keys.map(Key.zone) + shares.keys.map(Key.share)
       + items.keys.map(Key.item)
-    return stride(from: 0, to: keys.count, by: 1_000).map { start in
-      keys[start..<min(start + 1_000, keys.count)].map(row)
-    }
+    return keys.chunks(of: 1_000).map { $0.map(row) }
   }
 
   private func row(_ key: Key) -> StoreChange {

@@ -56,7 +56,7 @@ extension GameResult: SyncedItem {
     record["maxAttempts"] = maxAttempts
     record["completed"] = completed ? 1 : 0
     record["sharedText"] = sharedText
-    record["parsedData"] = parsedDataJSON
+    record["parsedData"] = parsedData.canonicalText
   }
 
   /// A new record with the result's fields.
@@ -130,14 +130,6 @@ extension GameResult: SyncedItem {
       throw .isUnreadable(field: "parsedData")
     }
     return data
-  }
-
-  /// The extra data as JSON with sorted keys, so that the same data is the same text.
-  private var parsedDataJSON: String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    guard let data = try? encoder.encode(parsedData) else { return "{}" }
-    return String(decoding: data, as: UTF8.self)
   }
 
   private static func field<Value>(

@@ -187,9 +187,7 @@ extension GameResultStore {
     guard groups.count > Self.mostGroups else { return groups }
     let ids = Array(groups.joined())
     let size = (ids.count + Self.mostGroups - 1) / Self.mostGroups
-    return stride(from: 0, to: ids.count, by: size).map {
-      Array(ids[$0..<min($0 + size, ids.count)])
-    }
+    return ids.chunks(of: size).map { Array($0) }
   }
 
   private func isDeletion(_ id: CKRecord.ID) -> Bool {

@@ -46,7 +46,7 @@ extension GameResultStore {
   /// Syncs now: sends unsent changes, fetches new ones, and tries again what was given up.
   ///
   /// - Returns: the state of the sync afterwards; a failure is reported there and not thrown.
-  /// - Throws: ``StoreError/notStarted`` before ``start()`` or after ``stop()``.
+  /// - Throws: `SyncedStoreError.isStopped` before ``start()`` or after ``stop()``.
   @discardableResult
   public func syncNow() async throws -> SyncState {
     try await withCheckedThrowingContinuation { done in
@@ -57,7 +57,7 @@ extension GameResultStore {
         state.ask([.fetch, .manual, .fresh])
         return true
       }
-      if !isStarted { done.resume(throwing: StoreError.notStarted) }
+      if !isStarted { done.resume(throwing: SyncedStoreError.isStopped) }
     }
   }
 

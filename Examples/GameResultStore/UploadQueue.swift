@@ -1,3 +1,4 @@
+import SyncSupport
 import Synchronization
 
 /// Collects what is to be uploaded, so that many small changes become few requests: five go at
@@ -52,16 +53,13 @@ public final class UploadQueue<Element: Sendable>: Sendable {
     guard !elements.isEmpty else { return }
     let groups = state.withLock { state in
       state.waiting += elements
-      var groups: [[Element]] = []
-      let full = state.waiting.count / limit * limit
-      for start in stride(from: 0, to: full, by: limit) {
-        groups.append(Array(state.waiting[start..<start + limit]))
-      }
-      state.waiting.removeFirst(full)
+      var groups = state.waiting.chunks(of: limit)
+      let rest = groups.last?.count == limit ? [] : groups.popLast() ?? []
+      state.waiting = Array(rest)
       restartTimer(&state)
       return groups
     }
-    for group in groups { flush(group) }
+    for group in groups { flush(Array(group)) }
   }
 
   /// Takes what waits out of the queue, oldest first; it is the caller's to upload now.

@@ -71,17 +71,5 @@ public struct Idea: Hashable, Sendable, Codable, Identifiable {
   }
 
   /// The idea as one line that tells versions apart to the byte.
-  public var canonicalLine: String {
-    let texts = [title, description, deviceId].map(\.debugDescription)
-    let dates = "\(createdAt.millisecondsSince1970) \(updatedAt.millisecondsSince1970)"
-    let state = isCompleted ? 1 : 0
-    return "\(id.uuidString) \(texts[0]) \(texts[1]) \(state) \(dates) \(texts[2]) \(version)"
-  }
-}
-
-extension Date {
-  /// The whole milliseconds since 1970; of a date no calendar has, the nearest one that fits.
-  var millisecondsSince1970: Int64 {
-    Int64(exactly: (timeIntervalSince1970 * 1_000).rounded()) ?? (self < .distantPast ? .min : .max)
-  }
+  public var canonicalLine: String { canonicalText }
 }

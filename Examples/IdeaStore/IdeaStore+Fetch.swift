@@ -141,10 +141,8 @@ extension IdeaStore {
   func records(named names: [String]) async throws -> (records: [CKRecord], gone: [String]) {
     var records: [CKRecord] = []
     var gone: [String] = []
-    for start in stride(from: 0, to: names.count, by: Self.idsPerRequest) {
-      let ids = names[start..<min(start + Self.idsPerRequest, names.count)].map {
-        CKRecord.ID(recordName: $0, zoneID: IdeaRecord.zoneID)
-      }
+    for names in names.chunks(of: Self.idsPerRequest) {
+      let ids = names.map { CKRecord.ID(recordName: $0, zoneID: IdeaRecord.zoneID) }
       let results = try await database.records(for: ids)
       for id in ids {
         do {

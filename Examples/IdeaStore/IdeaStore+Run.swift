@@ -50,11 +50,11 @@ extension IdeaStore {
   /// is sent, and what was given up is tried again.
   ///
   /// - Returns: where sync stands when that is done; a failure is reported there and not thrown.
-  /// - Throws: ``StoreError/notStarted`` before ``start()`` or after ``stop()``.
+  /// - Throws: `SyncedStoreError.isStopped` before ``start()`` or after ``stop()``.
   @discardableResult
   public func syncNow() async throws -> IdeaSyncStatus {
     try state.withLock { state in
-      guard loop.isRunning else { throw StoreError.notStarted }
+      guard loop.isRunning else { throw SyncedStoreError.isStopped }
       note(.byHand, startsLoop: false, &state)
     }
     // In the task of the caller, unless the loop comes first.

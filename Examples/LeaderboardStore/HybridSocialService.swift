@@ -457,12 +457,8 @@ public final class HybridSocialService: Sendable {
 
   /// The same, item by item: a name that no other item has, and the item as JSON.
   public var canonicalRows: [(name: String, text: String)] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     var rows: [(name: String, text: String)] = []
-    func add(_ name: String, _ value: some Encodable) {
-      rows.append((name, String(decoding: (try? encoder.encode(value)) ?? Data(), as: UTF8.self)))
-    }
+    func add(_ name: String, _ value: some Encodable) { rows.append((name, value.canonicalText)) }
     if let profile { add("profile", profile) }
     for friend in own.items(FriendConnection.self) { add("friend \(friend.friendCode)", friend) }
     for score in myScores { add(score.id, score) }

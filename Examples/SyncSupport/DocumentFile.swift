@@ -88,11 +88,9 @@ public struct DocumentFile<Body: Codable & Sendable>: Sendable {
   ///
   /// - Throws: `FileError`; the old document is untouched then.
   public func write(_ body: Body) throws(FileError) {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     let bytes: Data
     do {
-      bytes = try encoder.encode(body)
+      bytes = try body.canonicalJSON
     } catch {
       throw FileError(.write, file.url, "its content can't be written as JSON")
     }

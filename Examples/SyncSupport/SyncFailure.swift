@@ -78,17 +78,10 @@ public struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// The reason why a call could not be carried out.
-public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The store does not sync.
-  case notStarted
-
-  /// A sentence for users.
-  public var description: String {
-    switch self {
-    case .notStarted: "sync is not running; start the store first"
-    }
-  }
+extension SyncedStoreError {
+  /// The error of a call for a sync before the store was started, or after it was stopped.
+  public static let isStopped = SyncedStoreError(
+    .notStarted, "sync is not running; start the store first")
 }
 
 extension SyncedStore {

@@ -26,3 +26,26 @@ extension String {
     return (isSame ?? nil) ?? first.elementsEqual(second)
   }
 }
+
+extension Encodable {
+  /// The value as JSON with sorted keys, so that equal values have the same bytes.
+  public var canonicalJSON: Data {
+    get throws {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+      return try encoder.encode(self)
+    }
+  }
+
+  /// ``canonicalJSON`` as text; empty for a value that JSON can't express.
+  public var canonicalText: String {
+    String(decoding: (try? canonicalJSON) ?? Data(), as: UTF8.self)
+  }
+}
+
+extension Array {
+  /// The elements in groups of `size`, the last of which may be smaller.
+  public func chunks(of size: Int) -> [ArraySlice<Element>] {
+    stride(from: 0, to: count, by: size).map { self[$0..<Swift.min($0 + size, count)] }
+  }
+}

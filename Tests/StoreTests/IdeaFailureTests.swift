@@ -195,7 +195,7 @@ struct IdeaFailureTests {
     let phone = try await phone()
     await phone.store.stop()
     await phone.store.stop()
-    await #expect(throws: StoreError.notStarted) { try await phone.store.syncNow() }
+    await #expect(throws: SyncedStoreError.isStopped) { try await phone.store.syncNow() }
     try phone.store.create(title: "later")
     phone.store.trigger(.byHand)
     #expect(try server.ideas().isEmpty && phone.store.status.pending == 1)
