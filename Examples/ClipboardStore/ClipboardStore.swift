@@ -1,6 +1,7 @@
 public import Foundation
 public import SyncSupport
 public import SyncedStore
+public import TabStore
 
 /// The clipboard history of one device, in a ``SyncedStore``.
 ///

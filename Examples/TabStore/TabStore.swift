@@ -141,11 +141,8 @@ public final class TabStore: Sendable {
         }
         change.delete(ScratchTab.self, named: id.uuidString, evenIfUnknown: true)
       }
-      for old in export.tabs {
-        let tab = ScratchTab(
-          id: old.id, name: old.name, content: old.content, language: old.language,
-          languageLocked: old.languageLocked, lastModified: old.lastModified)
-        if let before: ScratchTab = change.item(named: old.id.uuidString) {
+      for tab in export.tabs {
+        if let before: ScratchTab = change.item(named: tab.recordName) {
           guard before.isScratch, tab.wins(over: before) else { continue }
           report.updated += 1
         } else {

@@ -8,6 +8,7 @@ import IdeaStore
 import LeaderboardStore
 import LoopbackServer
 import SyncSupport
+import TabStore
 
 /// The message for an error of any kind.
 func words(_ error: any Error) -> String {

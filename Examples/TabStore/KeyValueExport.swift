@@ -7,22 +7,6 @@ public import SyncedStore
 /// Dates are seconds since 2001 or ISO 8601. An entry that can't be read is counted and left out;
 /// one bad entry must not keep the others from moving.
 public struct KeyValueExport: Sendable, Hashable {
-  /// A tab of the older store.
-  public struct Tab: Sendable, Hashable {
-    /// The tab's ID.
-    public var id: UUID
-    /// Its title.
-    public var name: String
-    /// Its text.
-    public var content: String
-    /// Its language.
-    public var language: String
-    /// Whether the language was chosen.
-    public var languageLocked: Bool
-    /// When it was changed last.
-    public var lastModified: Date
-  }
-
   /// A clipboard entry of the older store.
   public struct Entry: Sendable, Hashable {
     /// The entry's ID.
@@ -34,7 +18,7 @@ public struct KeyValueExport: Sendable, Hashable {
   }
 
   /// The tabs, without those that have a tombstone.
-  public private(set) var tabs: [Tab] = []
+  public private(set) var tabs: [ScratchTab] = []
   /// The clipboard entries, without those that have a tombstone.
   public private(set) var clipboard: [Entry] = []
   /// Tabs that were closed.
@@ -52,44 +36,39 @@ public struct KeyValueExport: Sendable, Hashable {
       let export = object as? [String: Any],
       Self.keys.contains(where: { export[$0] is [Any] })
     else { throw KeyValueExportError() }
-    deletedTabIDs = ids(export["deletedTabIDs"])
-    deletedClipboardIDs = ids(export["deletedClipboardIDs"])
+    deletedTabIDs = items(export["deletedTabIDs"], Self.id)
+    deletedClipboardIDs = items(export["deletedClipboardIDs"], Self.id)
     let deleted = Set(deletedTabIDs + deletedClipboardIDs)
-    tabs = entries(export["tabs"], Self.tab).filter { !deleted.contains($0.id) }
-    clipboard = entries(export["clipboard"], Self.entry).filter { !deleted.contains($0.id) }
+    tabs = items(export["tabs"], Self.tab).filter { !deleted.contains($0.id) }
+    clipboard = items(export["clipboard"], Self.entry).filter { !deleted.contains($0.id) }
   }
 
   private static let keys = ["tabs", "clipboard", "deletedTabIDs", "deletedClipboardIDs"]
 
-  private mutating func ids(_ value: Any?) -> [UUID] {
+  private mutating func items<Item>(_ value: Any?, _ read: (Any) -> Item?) -> [Item] {
     let list = value as? [Any] ?? []
-    let ids = list.compactMap { ($0 as? String).flatMap(UUID.init(uuidString:)) }
-    unreadable += list.count - ids.count
-    return ids
+    let items = list.compactMap(read)
+    unreadable += list.count - items.count
+    return items
   }
 
-  private mutating func entries<Entry>(
-    _ value: Any?, _ read: ([String: Any]) -> Entry?
-  ) -> [Entry] {
-    let list = value as? [Any] ?? []
-    let entries = list.compactMap { ($0 as? [String: Any]).flatMap(read) }
-    unreadable += list.count - entries.count
-    return entries
+  private static func id(_ value: Any?) -> UUID? {
+    (value as? String).flatMap(UUID.init(uuidString:))
   }
 
-  private static func tab(_ fields: [String: Any]) -> Tab? {
-    guard let id = (fields["id"] as? String).flatMap(UUID.init(uuidString:)),
+  private static func tab(_ value: Any) -> ScratchTab? {
+    guard let fields = value as? [String: Any], let id = id(fields["id"]),
       let name = fields["name"] as? String, let content = fields["content"] as? String,
       let lastModified = date(fields["lastModified"])
     else { return nil }
     let isLocked = (fields["languageLocked"] as? NSNumber)?.boolValue ?? false
-    return Tab(
+    return ScratchTab(
       id: id, name: name, content: content, language: fields["language"] as? String ?? "plain",
       languageLocked: isLocked, lastModified: lastModified)
   }
 
-  private static func entry(_ fields: [String: Any]) -> Entry? {
-    guard let id = (fields["id"] as? String).flatMap(UUID.init(uuidString:)),
+  private static func entry(_ value: Any) -> Entry? {
+    guard let fields = value as? [String: Any], let id = id(fields["id"]),
       let text = fields["text"] as? String, let timestamp = date(fields["timestamp"])
     else { return nil }
     return Entry(id: id, text: text, timestamp: timestamp)
