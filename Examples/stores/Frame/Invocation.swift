@@ -10,16 +10,6 @@ struct Invocation: Sendable {
   let account: String?
   /// Where results and messages go.
   let output: Output
-
-  /// Opens the device and locks it until `body` returns.
-  func withSession<Result>(
-    _ body: (Session) async throws -> Result
-  ) async throws -> Result {
-    let session = try await Session(home, device: device, account: account) { output.note($0) }
-    // Results of `body` may use the session only while the device is locked.
-    defer { withExtendedLifetime(session) {} }
-    return try await body(session)
-  }
 }
 
 /// The options of every command.

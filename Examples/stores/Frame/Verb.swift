@@ -49,7 +49,13 @@ struct Verb: Sendable {
     _ body: @escaping @Sendable (Session, Output) async throws -> Void
   ) -> Action {
     { invocation in
-      try await invocation.withSession { try await body($0, invocation.output) }
+      let output = invocation.output
+      let session = try await Session(
+        invocation.home, device: invocation.device, account: invocation.account
+      ) { output.note($0) }
+      // The device is locked until `body` returns.
+      defer { withExtendedLifetime(session) {} }
+      try await body(session, output)
       return 0
     }
   }
