@@ -88,25 +88,22 @@ private struct CompletedDevice {
 
   /// The completions of an option's value; `nil` for a file.
   func candidates(option: UsageLine.Option) async -> [Completion.Candidate]? {
-    switch option.name {
-    case "device": return Completion.list(devices)
-    case "account": return accounts
-    case "store": return Completion.summaries(of: Store.all.map(\.name))
-    default:
-      guard let value = option.value else { return [] }
-      return value.isFile ? nil : await candidates(value)
-    }
+    guard let value = option.value else { return [] }
+    return value.isFile ? nil : await candidates(value)
   }
 
   /// The completions of a word in a usage line.
   func candidates(_ place: UsageLine.Placeholder) async -> [Completion.Candidate] {
     var found = Completion.list(place.choices)
-    for name in place.names {
-      if let completing = store?.completing[name] {
-        found += (try? await items(completing)) ?? []
-      } else if store == nil, name == "NAME" {
-        // Of the commands for all stores, only `account switch NAME` has a value.
-        found += accounts
+    for kind in place.names {
+      switch kind {
+      case "DEVICE": found += Completion.list(devices)
+      case "ACCOUNT": found += accounts
+      case "STORE": found += Completion.summaries(of: Store.all.map(\.name))
+      default:
+        if let completing = store?.completing[kind] {
+          found += (try? await items(completing)) ?? []
+        }
       }
     }
     return found

@@ -7,7 +7,7 @@ extension ToolCommand {
     "account",
     .inSession { try $0.showAccount($1) },
     verbs: [
-      .inSession("switch NAME [--force]", .word("the account's name"), .flag("force")) {
+      .inSession("switch ACCOUNT [--force]", .word("the account's name"), .flag("force")) {
         try await $0.changeAccount(to: $2, isForced: $3, $1)
       },
       .inSession("sign-out [--force]", .flag("force")) {

@@ -5,7 +5,7 @@ extension ToolCommand {
   /// Runs the demo.
   static let demo = ToolCommand(
     "demo",
-    Verb("[--store NAME]") { arguments in
+    Verb("[--store STORE]") { arguments in
       let stores = try arguments.value("store").map { [try store(named: $0)] } ?? Store.all
       return { try await DemoStage.play(stores, $0.home, $0.output) }
     })

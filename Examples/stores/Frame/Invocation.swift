@@ -16,7 +16,7 @@ struct Invocation: Sendable {
 struct GlobalOptions: Hashable {
   /// The usage line of these options.
   static let usage = UsageLine(
-    "[--home DIR] [--device NAME] [--account NAME] [--server URL] [--api-token T] "
+    "[--home DIR] [--device DEVICE] [--account ACCOUNT] [--server URL] [--api-token T] "
       + "[--web-token T] [--control-token T] [--json] [--color auto|always|never] [--help] "
       + "[--version]")
 
