@@ -32,6 +32,9 @@ final class CallbackQueue: Sendable {
 private final class WorkExecutor: TaskExecutor {
   static let shared = WorkExecutor()
 
+  /// The executor of the work of an operation or a completion handler; `nil` in other tasks.
+  @TaskLocal static var current: (any TaskExecutor)?
+
   /// Serial queues: Dispatch gives each a thread, however many threads are blocked.
   private let queues = (0..<32).map { DispatchQueue(label: "CloudSync.work.\($0)") }
   private let jobCount = Atomic<UInt>(0)
@@ -46,15 +49,15 @@ private final class WorkExecutor: TaskExecutor {
 }
 
 extension CloudConnection {
-  private var workExecutor: any TaskExecutor { taskExecutor ?? WorkExecutor.shared }
-
   /// Begins the work of an operation or a completion handler.
   @discardableResult
   func beginWork(
     urgency: QualityOfService, _ work: @escaping @Sendable () async -> Void
   ) -> Task<Void, Never> {
-    Task.detached(
-      executorPreference: workExecutor, priority: TaskPriority(urgency), operation: work)
+    let executor = taskExecutor ?? WorkExecutor.shared
+    return Task.detached(executorPreference: executor, priority: TaskPriority(urgency)) {
+      await WorkExecutor.$current.withValue(executor, operation: work)
+    }
   }
 
   /// Runs `body` to its end, also if the task of the caller is cancelled.
@@ -65,7 +68,7 @@ extension CloudConnection {
     _ body: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
     // A task of its own does not take over the executor of the caller.
-    try await Task(executorPreference: workExecutor, operation: body).value
+    try await Task(executorPreference: WorkExecutor.current ?? taskExecutor, operation: body).value
   }
 
   /// Runs `body` in a task and calls an older completion handler (value and error) with its result.

@@ -8,9 +8,11 @@ import Foundation
 /// Pieces are collected in memory and written together, since a chunk can have a single byte.
 struct HTTPBody {
   /// The maximum size in memory of a body that may be stored in a file.
-  private static let memoryBytes = 65536
+  static let memoryBytes = 65536
 
   private(set) var count = 0
+  /// The number of bytes in memory.
+  var bytesInMemory: Int { bytes.count }
   /// The bytes that are not in the file: all of them, if there is no file.
   private var bytes: [UInt8] = []
   private var file: (any DiskFile)?

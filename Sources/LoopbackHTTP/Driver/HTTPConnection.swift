@@ -39,6 +39,8 @@ final class HTTPConnection {
   /// The head of the current request.
   var head: HTTPRequestHead?
   var body = HTTPBody()
+  /// The number of bytes of the body that the running handler has in memory.
+  var handledBytes = 0
   /// The response sent instead of calling the handler.
   var refusal: HTTPResponse?
   var output = HTTPOutput()
@@ -113,6 +115,7 @@ final class HTTPConnection {
   /// Releases the task of the check or the handler after it returned.
   func forgetHandler() {
     task = nil
+    handledBytes = 0
     presenceCheck?.cancel()
     presenceCheck = nil
   }

@@ -41,7 +41,9 @@ extension HTTPServerCore {
         guard let event = try connection.parser.next() else { break }
         switch event {
         case .head(let head): try admit(head, connection)
-        case .body(let piece): try connection.body.append(piece)
+        case .body(let piece):
+          try connection.body.append(piece)
+          try checkMemory(for: connection)
         case .end: try complete(connection)
         }
       }
@@ -127,6 +129,15 @@ extension HTTPServerCore {
     }
   }
 
+  /// Refuses a body if those of all requests need too much memory.
+  private func checkMemory(for connection: HTTPConnection) throws(HTTPRefusal) {
+    guard connection.body.bytesInMemory > HTTPBody.memoryBytes else { return }
+    let bytes = connections.values.reduce(0) { $0 + $1.handledBytes + $1.body.bytesInMemory }
+    guard bytes <= options.bodyMemory else {
+      throw HTTPRefusal(503, "the requests of all clients need too much memory; try again")
+    }
+  }
+
   /// Starts the handler of a request that was read completely.
   private func complete(_ connection: HTTPConnection) throws(HTTPRefusal) {
     guard let head = connection.head else { return }
@@ -134,6 +145,7 @@ extension HTTPServerCore {
       answer(connection, refusal)
       return
     }
+    connection.handledBytes = connection.body.bytesInMemory
     let request = try connection.body.request(head)
     connection.body = HTTPBody()
     connection.phase = .handling

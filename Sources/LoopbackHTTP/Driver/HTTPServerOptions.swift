@@ -24,6 +24,9 @@ package struct HTTPServerOptions: Sendable {
   /// The time limit for a client that accepts no bytes of a pending response, or sends none of a
   /// body; the latter gets 408.
   package var stallTime: Duration = .seconds(30)
+  /// The maximum number of bytes in memory of the bodies of all requests; a request with more than
+  /// 64 KiB that exceeds it gets 503.
+  package var bodyMemory = 512 << 20
   /// The maximum number of connections, at least 1; further ones get 503.
   package var connections = 2048
   /// The time limit of running requests after `stop()`; then they are cancelled.
