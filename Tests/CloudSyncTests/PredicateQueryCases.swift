@@ -32,6 +32,8 @@ enum PredicateQueryCases {
       PredicateCase("note != 'FOX and dog'") { $0.text("note") != "FOX and dog" },
       PredicateCase("n > 5") { $0.int("n") > 5 },
       PredicateCase("5 < n") { $0.int("n") > 5 },
+      PredicateCase("5 > n") { $0.int("n") < 5 },
+      PredicateCase("7 == n") { $0.int("n") == 7 },
       PredicateCase("n >= %d AND n <= %d", -3, 8) { (-3...8).contains($0.int("n")) },
       PredicateCase("n => %i and n =< %li", -3, 8) { (-3...8).contains($0.int("n")) },
       PredicateCase("-3 <= n && 8 >= n") { (-3...8).contains($0.int("n")) },
@@ -60,6 +62,9 @@ enum PredicateQueryCases {
       },
       PredicateCase("NOT (n < 4)") { $0.int("n") >= 4 },
       PredicateCase("NOT n >= 4") { $0.int("n") < 4 },
+      PredicateCase("NOT n > 4") { $0.int("n") <= 4 },
+      PredicateCase("NOT n <= 4") { $0.int("n") > 4 },
+      PredicateCase("NOT n != 4") { $0.int("n") == 4 },
       PredicateCase("name BEGINSWITH 'Ad'") { $0.text("name")?.hasPrefix("Ad") ?? false },
       PredicateCase("name beginswith %@", "É") { $0.text("name")?.hasPrefix("É") ?? false },
       PredicateCase("NOT (name BEGINSWITH %@)", "A") {
@@ -167,6 +172,9 @@ enum PredicateQueryCases {
         abs($0.number - 20) <= 4
       },
       PredicateCase("%f >= distanceToLocation:fromLocation:(%@, place)", 2500.0, F.place(20)) {
+        abs($0.number - 20) <= 2
+      },
+      PredicateCase("%f > distanceToLocation:fromLocation:(place, %@)", 2500.0, F.place(20)) {
         abs($0.number - 20) <= 2
       },
       PredicateCase("distanceToLocation:fromLocation:(place, %@) <= 0", F.place(20)) {

@@ -142,4 +142,22 @@ struct PredicateTextTests {
     let deep = PredicateTree(format: "aa + 2 * \(signs)--aa ** 2 = 5", arguments: [])
     #expect("\(deep)".contains("nested too deeply"), "\(deep.format)")
   }
+
+  @Test("Values without a literal are described, and a summary has the kinds of values only")
+  func valuesAreDescribedAndSummarized() {
+    let table: [(format: String, argument: Any, text: String, summary: String)] = [
+      ("a == %@", "x\ry", "a == \"x\\ry\"", "a == <string>"),
+      ("a == %@", Data([1, 2]), "a == <data: 2 bytes>", "a == <bytes>"),
+      ("a == %@", CKRecord.ID(recordName: "o"), "a == <reference: o>", "a == <reference>"),
+      ("a == %@", CLLocation(latitude: 48, longitude: 2), "a == <48.0,2.0>", "a == <location>"),
+      ("a == %@", CKAsset(fileURL: URL(fileURLWithPath: "/x")), "a == <asset>", "a == <asset>"),
+      ("a IN %@", Set(["x"]), "a IN <Set<String>: 1 members>", "a IN <Set<String>>"),
+      ("a IN %@", [1, 2, 3], "a IN {1, 2, 3}", "a IN {<int64>, <int64>, <int64>}"),
+      ("a IN %@", [1, 2, 3, 4], "a IN {1, 2, 3, 4}", "a IN {<int64>, … (4)}"),
+    ]
+    for (format, argument, text, summary) in table {
+      let tree = PredicateTree(format: format, arguments: [argument])
+      #expect(tree.format == text && tree.summary == summary)
+    }
+  }
 }

@@ -31,6 +31,8 @@ struct QueryTests {
     #expect(try copy.converted() == wanted)
     copy.sortDescriptors = nil
     #expect(query.sortDescriptors?.count == 3)
+    #expect(try CKQuery(wanted).converted() == wanted)
+    #expect(CKQuery(Query(recordType: "Item")).sortDescriptors == nil)
     for one in [query, copy] {
       let data = try NSKeyedArchiver.archivedData(withRootObject: one, requiringSecureCoding: true)
       let read = try #require(
@@ -117,5 +119,45 @@ struct QueryTests {
       let error = #expect(throws: CKError.self) { try read.converted() }
       #expect(error?.code == .invalidArguments)
     }
+  }
+
+  @Test("A description names the type and the shape of the predicate, and none of its values")
+  func queryDescriptionShowsNoValues() {
+    let query = CKQuery(
+      recordType: "Item", predicate: NSPredicate(format: "n == 5 AND name == 'Ada'"))
+    #expect(
+      query.description
+        == "<CKQuery: recordType=Item, predicate=n == <int64> AND name == <string>>")
+  }
+
+  @Test("A location descriptor orders by distance, and a record without a location is last")
+  func locationDescriptorOrdersByDistance() {
+    let records = PredicateFixture.records
+    let near = CKLocationSortDescriptor(key: "place", relativeLocation: PredicateFixture.place(3))
+    let none = CKRecord(recordType: "Item")
+    let table: [(CKRecord, CKRecord, ComparisonResult)] = [
+      (records[3], records[5], .orderedAscending), (records[5], records[3], .orderedDescending),
+      (records[5], records[5], .orderedSame), (none, records[40], .orderedDescending),
+      (records[40], none, .orderedAscending), (none, none, .orderedSame),
+    ]
+    for (first, second, order) in table { #expect(near.compare(first, to: second) == order) }
+  }
+
+  @Test("A descriptor puts missing values first, and differs from one of another key or direction")
+  func keyDescriptorOrdersMissingValuesFirst() {
+    let ascending = NSSortDescriptor(key: "a", ascending: true)
+    let descending = NSSortDescriptor(key: "a", ascending: false)
+    let (none, one, text): ([String: Any], [String: Any], [String: Any]) =
+      ([:], ["a": 1], ["a": "x"])
+    let table: [([String: Any], [String: Any], ComparisonResult)] = [
+      (none, one, .orderedAscending), (one, none, .orderedDescending), (none, none, .orderedSame),
+      (one, text, .orderedSame),
+    ]
+    for (first, second, order) in table {
+      #expect(ascending.compare(first, to: second) == order)
+      #expect(descending.compare(second, to: first) == order)
+    }
+    #expect(!ascending.isEqual(descending))
+    #expect(!ascending.isEqual(NSSortDescriptor(key: "b", ascending: true)))
   }
 }
