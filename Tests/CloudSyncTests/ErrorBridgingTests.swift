@@ -68,4 +68,18 @@ struct ErrorBridgingTests {
     let own = CKError(.zoneBusy, userInfo: [NSLocalizedDescriptionKey: "Mine."])
     #expect((own as any Error).localizedDescription == "Mine.")
   }
+
+  @Test("An NSError of another domain or of an unknown code becomes an internal error")
+  func otherErrorsBecomeInternalErrors() {
+    for (domain, code) in [(NSCocoaErrorDomain, 23), (CKErrorDomain, 99), (CKErrorDomain, 0)] {
+      let error = CKError(_nsError: NSError(domain: domain, code: code, userInfo: ["a": 1]))
+      #expect(error.code == .internalError && error.userInfo["a"] as? Int == 1)
+    }
+    #expect(CKError._unconditionallyBridgeFromObjectiveC(nil).code == .internalError)
+    let busy = CKError(.zoneBusy)._nsError
+    #expect(CKError._unconditionallyBridgeFromObjectiveC(busy).code == .zoneBusy)
+    var bridged: CKError?
+    CKError._forceBridgeFromObjectiveC(busy, result: &bridged)
+    #expect(bridged?.code == .zoneBusy)
+  }
 }

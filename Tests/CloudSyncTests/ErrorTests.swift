@@ -110,4 +110,72 @@ struct ErrorTests {
     let wrapped = CKError(.zoneNotFound, userInfo: [NSUnderlyingErrorKey: underlying])
     #expect(Set([wrapped]).contains(CKError(.zoneNotFound)))
   }
+
+  @Test("Errors differ when their texts, their records or the errors of their items do")
+  func errorsDifferWhenAnyPartDoes() {
+    func error(_ text: String, _ parts: [String: Any] = [:]) -> CKError {
+      var userInfo = parts
+      userInfo[NSLocalizedDescriptionKey] = text
+      return CKError(.serverRecordChanged, userInfo: userInfo)
+    }
+    func record(_ tag: String) -> CKRecord {
+      CKRecord(
+        Record(id: RecordID(name: "n", zone: .default), type: "T", changeTag: ChangeTag(tag)))
+    }
+    #expect(error("m") == error("m") && error("m") != error("n"))
+    for key in [
+      CKRecordChangedErrorServerRecordKey, CKRecordChangedErrorClientRecordKey,
+      CKRecordChangedErrorAncestorRecordKey,
+    ] {
+      #expect(error("m", [key: record("1")]) == error("m", [key: record("1")]))
+      #expect(error("m", [key: record("1")]) != error("m", [key: record("2")]))
+      #expect(error("m", [key: record("1")]) != error("m"))
+    }
+    func partial(_ code: CKError.Code) -> CKError {
+      CKError(
+        .partialFailure,
+        userInfo: [CKPartialErrorsByItemIDKey: [CKRecord.ID(recordName: "n"): CKError(code)]])
+    }
+    #expect(partial(.unknownItem) == partial(.unknownItem))
+    #expect(partial(.unknownItem) != partial(.zoneBusy))
+  }
+
+  @Test("A description has the code, the text and the number of items with each code")
+  func errorDescriptionCountsItemCodes() {
+    let ids = ["a", "b", "c"].map { CKRecord.ID(recordName: $0) }
+    let partial = CKError(partialFailure: [
+      ids[0]: CKError(.unknownItem), ids[1]: CKError(.zoneBusy), ids[2]: CKError(.unknownItem),
+    ])
+    #expect(
+      "\(partial)" == "<CKError: partialFailure (2); 3 items failed; see partialErrorsByItemID."
+        + " Codes: unknownItem (2), zoneBusy (1)>")
+    let own = CKError(
+      .partialFailure,
+      userInfo: [
+        NSLocalizedDescriptionKey: "Not sent",
+        CKPartialErrorsByItemIDKey: [ids[0]: CKError(.zoneBusy)],
+      ])
+    #expect("\(own)" == "<CKError: partialFailure (2); Not sent. Codes: zoneBusy (1)>")
+    #expect("\(CKError(CloudError(.zoneBusy, "Busy.")))" == "<CKError: zoneBusy (23); Busy.>")
+  }
+
+  @Test("The code of each name is the one that it names")
+  func errorNamesAreTheirCodes() {
+    let codes: [CKError.Code] = [
+      CKError.internalError, CKError.partialFailure, CKError.networkUnavailable,
+      CKError.networkFailure, CKError.badContainer, CKError.serviceUnavailable,
+      CKError.requestRateLimited, CKError.missingEntitlement, CKError.notAuthenticated,
+      CKError.permissionFailure, CKError.unknownItem, CKError.invalidArguments,
+      CKError.resultsTruncated, CKError.serverRecordChanged, CKError.serverRejectedRequest,
+      CKError.assetFileNotFound, CKError.assetFileModified, CKError.incompatibleVersion,
+      CKError.constraintViolation, CKError.operationCancelled, CKError.changeTokenExpired,
+      CKError.batchRequestFailed, CKError.zoneBusy, CKError.badDatabase, CKError.quotaExceeded,
+      CKError.zoneNotFound, CKError.limitExceeded, CKError.userDeletedZone,
+      CKError.tooManyParticipants, CKError.alreadyShared, CKError.referenceViolation,
+      CKError.managedAccountRestricted, CKError.participantMayNeedVerification,
+      CKError.serverResponseLost, CKError.assetNotAvailable,
+      CKError.accountTemporarilyUnavailable, CKError.participantAlreadyInvited,
+    ]
+    #expect(codes == CKError.Code.allCases)
+  }
 }

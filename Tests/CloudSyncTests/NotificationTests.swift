@@ -128,4 +128,81 @@ struct NotificationTests {
     let read = try NSKeyedUnarchiver.unarchivedObject(ofClass: CKNotification.ID.self, from: data)
     #expect(name == found?.notificationID && name == read)
   }
+
+  @Test("The parts of a push's alert are read, and an alert that is one text is its body")
+  func alertOfPushIsRead() throws {
+    func notification(_ aps: [String: Any]) -> CKNotification? {
+      let kit: [String: Any] = ["cid": "c", "met": ["dbs": 2, "sid": "s"] as [String: Any]]
+      return CKNotification(fromRemoteNotificationDictionary: ["aps": aps, "ck": kit])
+    }
+    let alert: [String: Any] = [
+      "body": "1", "loc-key": "2", "title": "3", "title-loc-key": "4", "subtitle": "5",
+      "subtitle-loc-key": "6", "action-loc-key": "7", "launch-image": "8",
+      "loc-args": ["a", "b"], "title-loc-args": ["c"], "subtitle-loc-args": ["d"], "odd": 5,
+    ]
+    let all = notification(["alert": alert, "sound": "9", "category": "10", "badge": 3])
+    let short = notification(["alert": "hello"])
+    let (whole, text) = (try #require(all), try #require(short))
+    let reader = AlertReader.self as any AlertReading.Type
+    let texts: [String?] = (1...10).map { "\($0)" }
+    let lists: [[String]?] = [["a", "b"], ["c"], ["d"]]
+    #expect(reader.texts(of: whole) == texts && reader.lists(of: whole) == lists)
+    #expect(reader.badge(of: whole) == 3)
+    let body: [String?] = ["hello"] + Array(repeating: nil, count: 9)
+    let nothing: [[String]?] = [nil, nil, nil]
+    #expect(reader.texts(of: text) == body && reader.lists(of: text) == nothing)
+    #expect(reader.badge(of: text) == nil)
+  }
+
+  @Test("A push that was pruned says so, and what it leaves out has its default")
+  func missingPartsOfPushHaveDefaults() throws {
+    func notification(_ kit: [String: Any]) -> CKNotification? {
+      CKNotification(fromRemoteNotificationDictionary: ["ck": kit])
+    }
+    let zone: [String: Any] = ["zid": "Z"]
+    let query: [String: Any] = ["zid": "Z", "rid": "r", "fo": 99]
+    let (first, second) = (
+      notification(["p": 1, "fet": zone]), notification(["p": 0, "qry": query])
+    )
+    let pruned = try #require(first as? CKRecordZoneNotification)
+    #expect(pruned.isPruned && pruned.recordZoneID == CKRecordZone.ID(zoneName: "Z"))
+    #expect(pruned.notificationID == nil && pruned.subscriptionOwnerUserRecordID == nil)
+    let found = try #require(second as? CKQueryNotification)
+    #expect(!found.isPruned && found.queryNotificationReason == .recordUpdated)
+    #expect(found.recordFields == nil && found.databaseScope == .private)
+    #expect(
+      found.description == "<CKQueryNotification: containerIdentifier=none, subscriptionID=none>")
+    #expect(CKNotification.ID("a") != CKNotification.ID("b"))
+    #expect(CKNotification.ID("a").description == "<CKNotificationID: a>")
+  }
+}
+
+/// The parts of a push's alert, in an order of their own.
+private protocol AlertReading {
+  static func texts(of notification: CKNotification) -> [String?]
+  static func lists(of notification: CKNotification) -> [[String]?]
+  static func badge(of notification: CKNotification) -> Int?
+}
+
+private enum AlertReader: AlertReading {
+  @available(*, deprecated, message: "they are what is tested")
+  static func texts(of notification: CKNotification) -> [String?] {
+    [
+      notification.alertBody, notification.alertLocalizationKey, notification.title,
+      notification.titleLocalizationKey, notification.subtitle,
+      notification.subtitleLocalizationKey, notification.alertActionLocalizationKey,
+      notification.alertLaunchImage, notification.soundName, notification.category,
+    ]
+  }
+
+  @available(*, deprecated, message: "they are what is tested")
+  static func lists(of notification: CKNotification) -> [[String]?] {
+    [
+      notification.alertLocalizationArgs, notification.titleLocalizationArgs,
+      notification.subtitleLocalizationArgs,
+    ]
+  }
+
+  @available(*, deprecated, message: "it is what is tested")
+  static func badge(of notification: CKNotification) -> Int? { notification.badge?.intValue }
 }

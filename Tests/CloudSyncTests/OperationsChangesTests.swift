@@ -162,6 +162,67 @@ struct OperationsChangesTests {
       await world.run(databaseChanges(world))
     },
     OperationStory(
+      "the database feed, cancelled from a block: nothing more but the end",
+      expect: [
+        "changed Z", "end: operationCancelled", "end false: operationCancelled", "deleted A",
+        "end: operationCancelled", "end false: operationCancelled",
+      ]
+    ) { world in
+      try await world.saveZones("A", "B")
+      let whole = databaseChanges(world)
+      whole.recordZoneWithIDChangedBlock = { [weak whole] in
+        world.note("changed \($0.zoneName)")
+        whole?.cancel()
+      }
+      await world.run(whole)
+      let token = try await world.database.databaseChanges(since: nil).changeToken
+      for name in ["A", "B"] {
+        try await world.database.deleteRecordZone(withID: CKRecordZone.ID(zoneName: name))
+      }
+      let later = databaseChanges(world)
+      later.previousServerChangeToken = token
+      later.recordZoneWithIDWasDeletedBlock = { [weak later] in
+        world.note("deleted \($0.zoneName)")
+        later?.cancel()
+      }
+      await world.run(later)
+    },
+    OperationStory(
+      "the feed of a zone, cancelled from the block of a deletion",
+      expect: ["deleted a", "result: operationCancelled"]
+    ) { world in
+      try await world.save("a", "b")
+      let token = try await world.database.recordZoneChanges(inZoneWith: World.zoneID, since: nil)
+        .changeToken
+      for name in ["a", "b"] { try await world.database.deleteRecord(withID: World.id(name)) }
+      let operation = CKFetchRecordZoneChangesOperation(
+        recordZoneIDs: [World.zoneID],
+        configurationsByRecordZoneID: [World.zoneID: .init(previousServerChangeToken: token)])
+      operation.recordWithIDWasDeletedBlock = { [weak operation] id, _ in
+        world.note("deleted \(id.recordName)")
+        operation?.cancel()
+      }
+      operation.recordZoneFetchResultBlock = { _, _ in world.note("too much") }
+      operation.fetchRecordZoneChangesResultBlock = { world.note("result", $0) }
+      await world.run(operation)
+    },
+    OperationStory(
+      "the feeds, cancelled before they were added",
+      expect: [
+        "result: operationCancelled", "end: operationCancelled", "end false: operationCancelled",
+        "0 requests",
+      ]
+    ) { world in
+      let zones = CKFetchRecordZoneChangesOperation(recordZoneIDs: [World.zoneID])
+      zones.fetchRecordZoneChangesResultBlock = { world.note("result", $0) }
+      zones.cancel()
+      await world.run(zones)
+      let database = databaseChanges(world)
+      database.cancel()
+      await world.run(database)
+      world.note("\(world.server.controls.requestCount()) requests")
+    },
+    OperationStory(
       "the database feed, page by page",
       expect: ["changed Z", "changed A", "token", "end, more", "end true"]
     ) { world in
@@ -251,5 +312,42 @@ struct OperationsChangesTests {
       }
     }
     world.close()
+  }
+
+  @Test(
+    "An error about a zone leaves the other zones to the operation, and any other one ends it",
+    arguments: [
+      (.zoneNotFound, true), (.userDeletedZone, true), (.changeTokenExpired, true),
+      (.zoneBusy, true), (.unknownItem, true), (.permissionFailure, true),
+      (.invalidArguments, true), (.serverRejectedRequest, true), (.badDatabase, true),
+      (.networkFailure, false), (.quotaExceeded, false), (.internalError, false),
+    ] as [(CloudError.Code, Bool)])
+  func zoneErrorsDoNotEndOperation(_ code: CloudError.Code, isOfZone: Bool) async throws {
+    let world = try await OperationsWorld()
+    try await world.saveZones("Y")
+    world.server.controls.fail(with: code, in: RequestScope(kind: .fetchZoneChanges))
+    let operation = CKFetchRecordZoneChangesOperation(
+      recordZoneIDs: [CKRecordZone.ID(zoneName: "Y"), OperationsWorld.zoneID])
+    operation.recordZoneFetchResultBlock = { world.note("end of \($0.zoneName)", $1) }
+    operation.fetchRecordZoneChangesResultBlock = { world.note("result", $0) }
+    await world.run(operation)
+    let others = ["end of Y: \(code)", "end of Z", "result"]
+    #expect(world.journal == (isOfZone ? others : ["result: \(code)"]))
+    world.close()
+  }
+
+  @Test("The settings of zones are the same under their older name, and begin without a limit")
+  func zoneSettingsHaveTwoNames() {
+    let zoneID = OperationsWorld.zoneID
+    let configuration = CKFetchRecordZoneChangesOperation.ZoneConfiguration(desiredKeys: ["a"])
+    #expect(configuration.resultsLimit == 0)
+    #expect(CKFetchRecordZoneChangesOperation.ZoneConfiguration().resultsLimit == 0)
+    let operation = CKFetchRecordZoneChangesOperation()
+    #expect(operation.fetchAllChanges && operation.optionsByRecordZoneID == nil)
+    operation.optionsByRecordZoneID = [zoneID: configuration]
+    #expect(operation.configurationsByRecordZoneID?[zoneID] === configuration)
+    #expect(operation.optionsByRecordZoneID?[zoneID] === configuration)
+    let feed = CKFetchDatabaseChangesOperation()
+    #expect(feed.fetchAllChanges && feed.resultsLimit == 0)
   }
 }

@@ -1,10 +1,11 @@
 import CloudProtocol
-import CloudSync
 import Foundation
 import LoopbackServer
 import Records
 import Synchronization
 import Testing
+
+@testable import CloudSync
 
 /// Queues, dependencies, cancellation and settings of operations (CS-63 to CS-67).
 @Suite("Operations: how they run")
@@ -335,6 +336,50 @@ struct OperationsRunningTests {
     #expect(group.defaultConfiguration?.timeoutIntervalForRequest == 60)
   }
 
+  @Test("Each setting of an operation is its own one, then its group's, then CloudKit's default")
+  func eachSettingFallsBackToGroup() throws {
+    let (container, other) = (
+      CKContainer(identifier: "iCloud.group"), CKContainer(identifier: "iCloud.own")
+    )
+    let operation = CKFetchRecordsOperation()
+    #expect(operation.container == nil && operation.allowsCellularAccess && !operation.isLongLived)
+    #expect(operation.timeoutIntervalForRequest == 60)
+    #expect(operation.timeoutIntervalForResource == 604_800)
+    let settings = CKOperation.Configuration()
+    settings.container = container
+    settings.allowsCellularAccess = false
+    settings.isLongLived = true
+    settings.timeoutIntervalForResource = 7
+    let group = CKOperationGroup()
+    group.defaultConfiguration = settings
+    operation.group = group
+    let resolved = operation.resolvedConfiguration
+    #expect(resolved.container === container && !resolved.allowsCellularAccess)
+    #expect(resolved.isLongLived && resolved.timeoutIntervalForResource == 7)
+    operation.container = other
+    operation.allowsCellularAccess = true
+    operation.isLongLived = false
+    operation.timeoutIntervalForRequest = 8
+    operation.timeoutIntervalForResource = 9
+    let copy = try #require(operation.configuration.copy() as? CKOperation.Configuration)
+    for own in [operation.resolvedConfiguration, copy] {
+      #expect(own.container === other && own.allowsCellularAccess && !own.isLongLived)
+      #expect(own.timeoutIntervalForRequest == 8 && own.timeoutIntervalForResource == 9)
+    }
+  }
+
+  @Test("Operations and groups begin with the settings that CloudKit gives them")
+  func operationsBeginWithDefaults() {
+    let modify = CKModifyRecordsOperation()
+    #expect(modify.isAtomic && modify.savePolicy == .ifServerRecordUnchanged)
+    #expect(!CKFetchShareMetadataOperation().shouldFetchRootRecord)
+    #expect(CKQueryOperation().resultsLimit == CKQueryOperation.maximumResults)
+    let group = CKOperationGroup()
+    #expect(group.quantity == 0 && group.name == nil)
+    #expect(group.expectedSendSize == .unknown && group.expectedReceiveSize == .unknown)
+    #expect(group.description == "<CKOperationGroup: \(group.operationGroupID), name=none>")
+  }
+
   /// Proves CS-54.
   @Test("An operation added in configuredWith takes its settings, unless it has its own")
   func configuredWithAppliesItsSettings() async throws {
@@ -353,6 +398,11 @@ struct OperationsRunningTests {
       return (try? await database.allRecordZones().count) ?? 0
     }
     #expect(answered == 2)
+    let urgencies = [
+      world.database.urgency, world.database.configuredWith(configuration: settings) { $0.urgency },
+      world.database.configuredWith(group: group) { $0.urgency },
+    ]
+    #expect(urgencies == [.userInitiated, .utility, .default])
     #expect(plain.group === group && own.group !== group)
     #expect(plain.qualityOfService == .utility && plain.timeoutIntervalForRequest == 5)
     #expect(own.qualityOfService == .userInitiated && own.timeoutIntervalForRequest == 5)

@@ -119,6 +119,52 @@ struct OperationsSharingTests {
       operation.fetchShareParticipantsCompletionBlock = { world.note("completion", $0) }
       await run(operation, world)
     },
+    OperationStory(
+      "a telephone number without an account makes a participant, newer blocks",
+      expect: ["+15550100", "result"]
+    ) { world in
+      let operation = CKFetchShareParticipantsOperation(userIdentityLookupInfos: [
+        .init(phoneNumber: "+15550100")
+      ])
+      operation.perShareParticipantResultBlock = { world.note($0.phoneNumber ?? "nil", $1) }
+      operation.shareParticipantFetchedBlock = { _ in world.note("suppressed") }
+      operation.fetchShareParticipantsResultBlock = { world.note("result", $0) }
+      await run(operation, world)
+    },
+    OperationStory(
+      "users are found by the older API; a user who is not found is no error",
+      expect: ["found true true", "result", "completion"]
+    ) { world in
+      let id = try await olga(world).userRecordID()
+      let operation = CKDiscoverUserIdentitiesOperation(userIdentityLookupInfos: [
+        .init(emailAddress: "unknown@mail.example"), .init(userRecordID: id),
+      ])
+      operation.userIdentityDiscoveredBlock = { identity, lookup in
+        world.note("found \(identity.userRecordID == id) \(lookup.userRecordID == id)")
+      }
+      operation.discoverUserIdentitiesResultBlock = { world.note("result", $0) }
+      operation.discoverUserIdentitiesCompletionBlock = { world.note("completion", $0) }
+      await run(operation, world)
+    },
+    OperationStory(
+      "an operation of shares without items makes no request",
+      expect: ["metadata", "accepted", "participants", "identities", "all", "0 requests"]
+    ) { world in
+      let metadata = CKFetchShareMetadataOperation()
+      metadata.fetchShareMetadataResultBlock = { world.note("metadata", $0) }
+      let accepting = CKAcceptSharesOperation()
+      accepting.acceptSharesResultBlock = { world.note("accepted", $0) }
+      let participants = CKFetchShareParticipantsOperation()
+      participants.fetchShareParticipantsResultBlock = { world.note("participants", $0) }
+      let identities = CKDiscoverUserIdentitiesOperation()
+      identities.discoverUserIdentitiesResultBlock = { world.note("identities", $0) }
+      let all = CKDiscoverAllUserIdentitiesOperation()
+      all.discoverAllUserIdentitiesCompletionBlock = { world.note("all", $0) }
+      for operation in [metadata, accepting, participants, identities, all] as [CKOperation] {
+        await run(operation, world)
+      }
+      world.note("\(world.server.controls.requestCount()) requests")
+    },
   ]
 
   @Test("An operation of shares calls its blocks with the expected values", arguments: stories)

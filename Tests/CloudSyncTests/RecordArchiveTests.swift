@@ -113,9 +113,14 @@ struct RecordArchiveTests {
     let group = CKOperationGroup()
     group.name = "g"
     group.quantity = 3
+    group.expectedSendSize = .megabytes
+    group.expectedReceiveSize = .gigabytes
     let decodedGroup = try roundTrip(group)
     #expect(decodedGroup.operationGroupID == group.operationGroupID)
     #expect(decodedGroup.name == "g" && decodedGroup.quantity == 3)
+    #expect(decodedGroup.expectedSendSize == .megabytes)
+    #expect(decodedGroup.expectedReceiveSize == .gigabytes)
+    #expect(try roundTrip(CKOperationGroup()).name == nil)
     let tokens = NSDictionary(dictionary: ["a": token])
     let data = try NSKeyedArchiver.archivedData(
       withRootObject: tokens, requiringSecureCoding: true)

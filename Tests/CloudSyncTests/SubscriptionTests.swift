@@ -144,4 +144,86 @@ struct SubscriptionTests {
     #expect(saved is CKQuerySubscription && fetched?.recordType == "Note")
     #expect(fetched?.zoneID?.zoneName == "Z" && fetched?.notificationInfo?.alertBody == "new")
   }
+
+  @Test("Each setting of a push is kept under its name, and removed by nil")
+  func pushSettingsAreKeptByName() {
+    typealias Info = CKSubscription.NotificationInfo
+    let texts: [(ReferenceWritableKeyPath<Info, String?>, String)] = [
+      (\.alertLocalizationKey, "alertLocalizationKey"), (\.title, "title"),
+      (\.titleLocalizationKey, "titleLocalizationKey"), (\.subtitle, "subtitle"),
+      (\.subtitleLocalizationKey, "subtitleLocalizationKey"),
+      (\.alertActionLocalizationKey, "alertActionLocalizationKey"),
+      (\.alertLaunchImage, "alertLaunchImage"), (\.soundName, "soundName"),
+      (\.category, "category"), (\.collapseIDKey, "collapseIDKey"),
+    ]
+    for (path, name) in texts {
+      let info = Info()
+      info[keyPath: path] = "x"
+      let expected: Fields = [name: .string("x")]
+      #expect(info.value.others == expected && info[keyPath: path] == "x", "\(name)")
+      info[keyPath: path] = nil
+      #expect(info.value.others.isEmpty && info[keyPath: path] == nil, "\(name)")
+    }
+    let lists: [(ReferenceWritableKeyPath<Info, [String]?>, String)] = [
+      (\.alertLocalizationArgs, "alertLocalizationArgs"),
+      (\.titleLocalizationArgs, "titleLocalizationArgs"),
+      (\.subtitleLocalizationArgs, "subtitleLocalizationArgs"),
+    ]
+    for (path, name) in lists {
+      let info = Info()
+      info[keyPath: path] = ["x", "y"]
+      let expected: Fields = [name: .list([.string("x"), .string("y")])]
+      #expect(info.value.others == expected && info[keyPath: path] == ["x", "y"], "\(name)")
+      info[keyPath: path] = []
+      #expect(info.value.others.isEmpty && info[keyPath: path] == nil, "\(name)")
+    }
+  }
+
+  @Test("Each setting of a push can be given when its settings are created")
+  func pushSettingsAreGivenAtCreation() {
+    let info = CKSubscription.NotificationInfo(
+      alertBody: "1", alertLocalizationKey: "2", alertLocalizationArgs: ["a"], title: "3",
+      titleLocalizationKey: "4", titleLocalizationArgs: ["b"], subtitle: "5",
+      subtitleLocalizationKey: "6", subtitleLocalizationArgs: ["c"],
+      alertActionLocalizationKey: "7", alertLaunchImage: "8", soundName: "9", desiredKeys: ["d"],
+      shouldBadge: true, shouldSendContentAvailable: true, shouldSendMutableContent: true,
+      category: "10", collapseIDKey: "11")
+    let texts: [String?] = [
+      info.alertBody, info.alertLocalizationKey, info.title, info.titleLocalizationKey,
+      info.subtitle, info.subtitleLocalizationKey, info.alertActionLocalizationKey,
+      info.alertLaunchImage, info.soundName, info.category, info.collapseIDKey,
+    ]
+    let numbers: [String?] = (1...11).map { "\($0)" }
+    let lists: [[String]?] = [
+      info.alertLocalizationArgs, info.titleLocalizationArgs, info.subtitleLocalizationArgs,
+      info.desiredKeys,
+    ]
+    let letters: [[String]?] = [["a"], ["b"], ["c"], ["d"]]
+    #expect(texts == numbers && lists == letters)
+    #expect(info.shouldBadge && info.shouldSendContentAvailable && info.shouldSendMutableContent)
+    info.desiredKeys = nil
+    let plain = CKSubscription.NotificationInfo()
+    #expect(info.desiredKeys == [] && plain.desiredKeys == [] && plain.alertBody == nil)
+    #expect(!plain.shouldBadge && !plain.shouldSendContentAvailable)
+    #expect(!plain.shouldSendMutableContent)
+  }
+
+  @Test("The record type of a database's subscription and the zone of a query's can be changed")
+  func subscriptionPartsCanBeChanged() {
+    let database = CKDatabaseSubscription(subscriptionID: "d")
+    #expect(database.recordType == nil)
+    database.recordType = "Note"
+    #expect(database.recordType == "Note" && database.value.kind == .database(recordType: "Note"))
+    #expect(
+      database.description == "<CKDatabaseSubscription: subscriptionID=d, type=database>")
+    let query = subscription(NSPredicate(value: true))
+    query.zoneID = nil
+    #expect(query.zoneID == nil && query.recordType == "Note")
+    let zone = CKRecordZoneSubscription(
+      zoneID: CKRecordZone.ID(zoneName: "Z"), subscriptionID: "z")
+    zone.recordType = "Note"
+    zone.recordType = nil
+    #expect(zone.recordType == nil && zone.zoneID.zoneName == "Z")
+    #expect(zone.subscriptionType == .recordZone)
+  }
 }

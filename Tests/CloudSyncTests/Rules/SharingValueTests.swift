@@ -1,3 +1,4 @@
+import CloudProtocol
 import CloudSync
 import Foundation
 import LoopbackServer
@@ -178,6 +179,7 @@ struct SharingValueTests {
     let coder = try NSKeyedUnarchiver(forReadingFrom: archiver.encodedData)
     let share = CKShare(coder: coder)
     #expect(share.recordID.recordName == CKRecordNameZoneWideShare && share.participants.isEmpty)
+    #expect(share.owner.role == .owner && share.owner.acceptanceStatus == .accepted)
   }
 
   /// Proves CS-247.
@@ -267,5 +269,145 @@ struct SharingValueTests {
     #expect(Info.lookupInfos(with: [user]).map(\.userRecordID) == [user])
     let info = Info(emailAddress: "a@b.org")
     #expect(info.phoneNumber == nil && info.userRecordID == nil)
+  }
+
+  private func archived<Object: NSObject & NSSecureCoding>(_ object: Object) throws -> Object {
+    let data = try NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: true)
+    return try #require(try NSKeyedUnarchiver.unarchivedObject(ofClass: Object.self, from: data))
+  }
+
+  @Test("Sharing options begin with all allowed, and each is kept by copies and archives")
+  func sharingOptionsSurviveCopyAndArchive() throws {
+    let standard = CKAllowedSharingOptions.standard
+    #expect(standard.allowedParticipantPermissionOptions == .any)
+    #expect(standard.allowedParticipantAccessOptions == .any)
+    #expect(standard.allowsParticipantsToInviteOthers && standard.allowsAccessRequests)
+    for mayInvite in [true, false] {
+      let options = CKAllowedSharingOptions(
+        allowedParticipantPermissionOptions: .readOnly,
+        allowedParticipantAccessOptions: .specifiedRecipientsOnly)
+      options.allowsParticipantsToInviteOthers = mayInvite
+      options.allowsAccessRequests = !mayInvite
+      let copy = try #require(options.copy() as? CKAllowedSharingOptions)
+      for found in [copy, try archived(options)] {
+        #expect(found.allowedParticipantPermissionOptions == .readOnly)
+        #expect(found.allowedParticipantAccessOptions == .specifiedRecipientsOnly)
+        #expect(found.allowsParticipantsToInviteOthers == mayInvite)
+        #expect(found.allowsAccessRequests == !mayInvite)
+      }
+    }
+    for key in ["permissions", "access"] {
+      let archiver = NSKeyedArchiver(requiringSecureCoding: true)
+      archiver.encode(Int64(1), forKey: key)
+      let coder = try NSKeyedUnarchiver(forReadingFrom: archiver.encodedData)
+      #expect(CKAllowedSharingOptions(coder: coder) == nil, "only \(key)")
+    }
+  }
+
+  @Test("An identity has the names that are known, and its description shows no address")
+  func identityHasKnownNames() throws {
+    let names: [(given: String?, family: String?)] = [
+      (nil, nil), ("Ada", nil), (nil, "Byron"), ("Ada", "Byron"),
+    ]
+    for (given, family) in names {
+      let value = UserIdentity(
+        user: UserID("_a"), lookup: .phone("+15550100"), givenName: given, familyName: family,
+        hasAccount: false)
+      let identity = CKUserIdentity(value)
+      #expect((identity.nameComponents == nil) == (given == nil && family == nil))
+      #expect(identity.nameComponents?.givenName == given)
+      #expect(identity.nameComponents?.familyName == family)
+      #expect(identity.userRecordID?.recordName == "_a" && !identity.hasiCloudAccount)
+      #expect(identity.lookupInfo?.phoneNumber == "+15550100")
+      #expect(identity.description == "<CKUserIdentity: user=_a>")
+      let read = try archived(identity)
+      #expect(read.value == value && read.isEqual(identity))
+    }
+    let unknown = CKUserIdentity(UserIdentity())
+    #expect(unknown.userRecordID == nil && unknown.lookupInfo == nil)
+    #expect(!unknown.isEqual(CKUserIdentity(UserIdentity(user: UserID("_b")))))
+  }
+
+  @Test("Criteria of a search differ by kind and value, and their descriptions show no address")
+  func lookupsDifferByKindAndValue() throws {
+    typealias Info = CKUserIdentity.LookupInfo
+    let user = CKRecord.ID(recordName: "_u")
+    let infos = [
+      Info(emailAddress: "a@b.org"), Info(phoneNumber: "+15550100"), Info(userRecordID: user),
+      Info(emailAddress: "c@b.org"),
+    ]
+    for (index, info) in infos.enumerated() {
+      #expect(try archived(info).value == info.value)
+      for (other, second) in infos.enumerated() {
+        #expect(info.isEqual(second) == (index == other))
+      }
+      #expect(!info.description.contains("@") && !info.description.contains("555"))
+    }
+    #expect(infos[2].userRecordID == user && infos[2].emailAddress == nil)
+    #expect(infos[2].description == "<CKUserIdentityLookupInfo: user=_u>")
+  }
+
+  @Test("Metadata describe the share, its root and the user, with the older names too")
+  func metadataDescribeShareAndUser() throws {
+    let zone = ZoneID(name: "Z", owner: "_o")
+    let root = RecordID(name: "r", zone: zone)
+    let share = Record(
+      id: RecordID(name: "s", zone: zone), type: ShareDetails.recordType,
+      sharing: ShareDetails(root: root))
+    func metadata(_ root: RecordID?, _ role: ShareRole) -> CKShare.Metadata {
+      CKShareMetadata(
+        ShareMetadata(
+          container: "iCloud.c", share: share, rootID: root,
+          owner: UserIdentity(user: UserID("_o")), role: role, acceptance: .pending,
+          permission: .readWrite))
+    }
+    let types: [(ShareRole, CKShare.ParticipantType)] = [
+      (.unknown, .unknown), (.owner, .owner), (.administrator, .privateUser),
+      (.privateUser, .privateUser), (.publicUser, .publicUser),
+    ]
+    for (role, type) in types {
+      let found = metadata(root, role)
+      #expect(found.participantType == type && found.participantRole.value == role)
+      #expect(try archived(found).value == found.value)
+    }
+    let found = metadata(root, .privateUser)
+    #expect(found.participantStatus == .pending && found.participantPermission == .readWrite)
+    #expect(found.containerIdentifier == "iCloud.c" && found.rootRecord == nil)
+    #expect(found.ownerIdentity.userRecordID?.recordName == "_o")
+    #expect(found.hierarchicalRootRecordID == CKRecordID(root))
+    #expect(found.rootRecordID == CKRecordID(root) && found.share.value == share)
+    let whole = metadata(nil, .privateUser)
+    #expect(whole.hierarchicalRootRecordID == nil && whole.rootRecordID == CKRecordID(share.id))
+    #expect(!whole.isEqual(found) && found.isEqual(metadata(root, .privateUser)))
+    #expect(found.description.hasPrefix("<CKShareMetadata: container=iCloud.c, share="))
+  }
+
+  @Test("A participant's older type follows its role, and its description shows no address")
+  func participantTypeFollowsRole() throws {
+    let guest = participant("g", email: "g@b.org")
+    let types: [(CKShare.ParticipantType, CKShare.ParticipantRole)] = [
+      (.unknown, .unknown), (.owner, .owner), (.publicUser, .publicUser),
+      (.privateUser, .privateUser),
+    ]
+    for (type, role) in types {
+      guest.type = type
+      #expect(guest.role == role && guest.type == type)
+    }
+    guest.role = .administrator
+    #expect(guest.type == .privateUser && !guest.isEqual("g"))
+    #expect(try archived(guest).value == guest.value)
+    #expect(
+      guest.description
+        == "<CKShareParticipant: id=g, role=administrator, permission=readOnly, acceptance=pending>"
+    )
+  }
+
+  @Test("The owner of a new share has an account and has accepted, and no URL is for one user")
+  func ownerOfNewShareHasAccepted() {
+    let share = CKShare(recordZoneID: CKRecordZone.ID(zoneName: "Z"))
+    #expect(share.owner.acceptanceStatus == .accepted)
+    #expect(share.owner.userIdentity.hasiCloudAccount)
+    #expect(share.owner.userIdentity.userRecordID?.recordName == CKCurrentUserDefaultName)
+    #expect(share.oneTimeURL(for: share.owner.participantID) == nil)
   }
 }
