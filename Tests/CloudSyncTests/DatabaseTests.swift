@@ -212,6 +212,7 @@ struct DatabaseTests {
     let zones = try await database.databaseChanges(since: nil, resultsLimit: 7)
     #expect(zones.modifications == [.init(zoneID: zone)] && zones.moreComing)
     #expect(zones.deletions.map(\.reason) == [.deleted, .purged, .encryptedDataReset])
+    #expect(zones.deletions.map(\.purged) == [false, true, false])
     let again = try await database.databaseChanges(since: zones.changeToken)
     #expect(again.changeToken == zones.changeToken)
     let records = try await database.recordZoneChanges(
@@ -372,5 +373,142 @@ struct DatabaseTests {
     for stranger in strangers {
       #expect(CKNotification(fromRemoteNotificationDictionary: stranger) == nil, "\(stranger)")
     }
+  }
+
+  @Test("Too many zones or subscriptions, or one item twice, are refused before anything is sent")
+  func repeatedItemsAreRefusedBeforeSending() async {
+    let transport = records()
+    let database = database(transport)
+    let zones = (0..<401).map { CKRecordZone.ID(zoneName: "z\($0)") }
+    let names = (0..<401).map { "s\($0)" }
+    let (recordID, zoneID) = (id("twice"), CKRecordZone.ID(zoneName: "twice"))
+    let subscription = CKDatabaseSubscription(subscriptionID: "twice")
+    let limits = [
+      await code { _ = try await database.recordZones(for: zones) },
+      await code { _ = try await database.subscriptions(for: names) },
+      await code { try await database.modifyRecordZones(saving: [], deleting: zones) },
+      await code { try await database.modifySubscriptions(saving: [], deleting: names) },
+    ]
+    let limit: CKError.Code? = .limitExceeded
+    #expect(limits == [limit, limit, limit, limit])
+    let codes = [
+      await code {
+        try await database.modifyRecords(saving: [], deleting: [recordID, recordID])
+      },
+      await code {
+        try await database.modifyRecordZones(
+          saving: [CKRecordZone(zoneID: zoneID), CKRecordZone(zoneID: zoneID)], deleting: [])
+      },
+      await code {
+        try await database.modifyRecordZones(
+          saving: [CKRecordZone(zoneID: zoneID)], deleting: [zoneID])
+      },
+      await code {
+        try await database.modifySubscriptions(saving: [subscription, subscription], deleting: [])
+      },
+      await code {
+        try await database.modifySubscriptions(saving: [subscription], deleting: ["twice"])
+      },
+    ]
+    let refusal: CKError.Code? = .invalidArguments
+    #expect(codes == [refusal, refusal, refusal, refusal, refusal])
+    #expect(transport.calls.isEmpty)
+  }
+
+  @Test("Changes of records are atomic and check the version unless the app says otherwise")
+  func recordChangesAreAtomicByDefault() async throws {
+    let transport = records()
+    let database = database(transport)
+    let record = CKRecord(recordType: "T", recordID: id("new"))
+    let recordID = id("old")
+    try await database.save(record)
+    try await database.deleteRecord(withID: recordID)
+    try await database.modifyRecords(saving: [record], deleting: [])
+    await withCheckedContinuation { continuation in
+      database.modifyRecords(saving: [], deleting: [recordID]) { _ in continuation.resume() }
+    }
+    let sent = transport.calls.compactMap { call -> ModifyRecords? in
+      if case .modifyRecords(let request) = call.request { request } else { nil }
+    }
+    #expect(sent.map(\.isAtomic) == [true, true, true, true])
+    #expect(sent.allSatisfy { $0.policy == .ifServerRecordUnchanged })
+  }
+
+  private func single<Value: Sendable>(
+    _ body: (@escaping @Sendable (Value?, (any Error)?) -> Void) -> Void
+  ) async throws -> Value? {
+    try await withCheckedThrowingContinuation { continuation in
+      body { value, error in
+        if let error {
+          continuation.resume(throwing: error)
+        } else {
+          continuation.resume(returning: value)
+        }
+      }
+    }
+  }
+
+  @Test("Completion handlers of single items and of changes get what the server answers")
+  func completionHandlersOfSingleItems() async throws {
+    let server = LoopbackServer()
+    let container = CKContainer(
+      identifier: "iCloud.test", transport: server.device("phone", signedInAs: "alice"))
+    let database = container.privateCloudDatabase
+    let (zoneID, recordID) = (zone, id("r"))
+    let savedZone: CKRecordZone? = try await single { done in
+      database.save(CKRecordZone(zoneID: zoneID), completionHandler: done)
+    }
+    let record = CKRecord(recordType: "T", recordID: recordID)
+    let saved: CKRecord? = try await single { done in
+      database.save(record, completionHandler: done)
+    }
+    #expect(savedZone?.zoneID == zoneID && saved === record)
+    let fetchedZone: CKRecordZone? = try await single { done in
+      database.fetch(withRecordZoneID: zoneID, completionHandler: done)
+    }
+    let zones: [CKRecordZone]? = try await single { done in
+      database.fetchAllRecordZones(completionHandler: done)
+    }
+    #expect(fetchedZone?.zoneID == zoneID && zones?.count == 2)
+    let subscription = CKDatabaseSubscription(subscriptionID: "s")
+    subscription.notificationInfo = CKSubscription.NotificationInfo()
+    let watch: CKSubscription? = try await single { done in
+      database.save(subscription, completionHandler: done)
+    }
+    let found: CKSubscription? = try await single { done in
+      database.fetch(withSubscriptionID: "s", completionHandler: done)
+    }
+    let all: [CKSubscription]? = try await single { done in
+      database.fetchAllSubscriptions(completionHandler: done)
+    }
+    #expect(watch?.subscriptionID == "s" && found?.subscriptionID == "s" && all?.count == 1)
+    let results = try await answer { done in
+      database.fetch(withRecordIDs: [recordID], completionHandler: done)
+    }
+    #expect(try results[recordID]?.get().recordChangeTag == record.recordChangeTag)
+    let changed: [CKRecordZone.ID] = await withCheckedContinuation { continuation in
+      database.fetchDatabaseChanges(since: nil) { result in
+        continuation.resume(returning: ((try? result.get())?.modifications ?? []).map(\.zoneID))
+      }
+    }
+    let changes: Int = await withCheckedContinuation { continuation in
+      database.fetchRecordZoneChanges(inZoneWith: zoneID, since: nil) { result in
+        continuation.resume(returning: (try? result.get())?.modificationResultsByID.count ?? -1)
+      }
+    }
+    #expect(changed == [zoneID] && changes == 1)
+    let gone: CKRecord.ID? = try await single { done in
+      database.delete(withRecordID: recordID, completionHandler: done)
+    }
+    let ended: String? = try await single { done in
+      database.delete(withSubscriptionID: "s", completionHandler: done)
+    }
+    let goneZone: CKRecordZone.ID? = try await single { done in
+      database.delete(withRecordZoneID: zoneID, completionHandler: done)
+    }
+    #expect(gone == recordID && ended == "s" && goneZone == zoneID)
+    #expect(try await database.allRecordZones().count == 1)
+    #expect(try await database.allSubscriptions().isEmpty)
+    server.close()
   }
 }

@@ -77,8 +77,10 @@ struct RuleAssetTests {
   }
 
   /// Proves CS-149.
-  @Test("A file that cannot be downloaded fails its record in the result of a query")
-  func failedDownloadFailsRecordOfQuery() async throws {
+  @Test(
+    "A file that cannot be downloaded fails its record in the result of a query",
+    arguments: [CloudError.Code.assetNotAvailable, .unknownItem])
+  func failedDownloadFailsRecordOfQuery(code: CloudError.Code) async throws {
     let file = FileManager.default.temporaryDirectory
       .appendingPathComponent("file-\(UUID().uuidString)")
     try Data("x".utf8).write(to: file)
@@ -89,14 +91,14 @@ struct RuleAssetTests {
     for record in records { record["image"] = CKAsset(fileURL: file) }
     _ = try await database("phone").modifyRecords(saving: records, deleting: [])
     server.controls.fail(
-      with: .assetNotAvailable, in: RequestScope(kind: .downloadAsset, device: "desk"))
+      with: code, in: RequestScope(kind: .downloadAsset, device: "desk"))
     let query = CKQuery(recordType: "Photo", predicate: NSPredicate(value: true))
     let matches = try await database("desk").records(matching: query).matchResults
     #expect(matches.count == 2)
     let errors = matches.compactMap { _, result -> CKError.Code? in
       if case .failure(let error) = result { (error as? CKError)?.code } else { nil }
     }
-    #expect(errors == [.assetNotAvailable])
+    #expect(errors == [code])
   }
 
   @Test("The files of a page that fails do not stay on the device")
@@ -192,11 +194,13 @@ struct RuleAssetTests {
         at: root.appendingPathComponent(name), withIntermediateDirectories: true,
         attributes: [.posixPermissions: 0o700])
     }
-    let staged = try AssetStaging(root: root).stage(
-      AssetContent([0x78]), of: Asset(checksum: "", size: 1))
-    let own = staged.deletingLastPathComponent().lastPathComponent
+    let staging = AssetStaging(root: root)
+    let staged = try (0..<2).map { _ in
+      try staging.stage(AssetContent([0x78]), of: Asset(checksum: "", size: 1))
+    }
+    let own = staged[0].deletingLastPathComponent().lastPathComponent
     let names = try FileManager.default.contentsOfDirectory(atPath: root.path)
-    #expect(Set(names) == [running, own])
+    #expect(Set(names) == [running, own], "both files are in one directory")
   }
 
   @Test("The known files of 10,000 contents are kept, and forgotten when another one is added")
@@ -214,6 +218,7 @@ struct RuleAssetTests {
     #expect(isKnown(1) && isKnown(10_000))
     staging.remember(file, version, as: "10001")
     #expect(!isKnown(1) && !isKnown(10_000) && isKnown(10_001))
+    #expect(staging.file(of: Asset(checksum: "10001", size: 2)) == nil, "another length")
   }
 
   @Test("After a failed transfer of a file no other one begins")
@@ -296,5 +301,118 @@ struct RuleAssetTests {
       return
     }
     #expect(isFound && asset.location != nil)
+  }
+
+  @Test("A download of another length than its record says fails the request, and is not kept")
+  func downloadOfWrongLengthIsRefused() async throws {
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("files-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let id = RecordID(name: "p", zone: .default)
+    // The signature of another service is not compared with the bytes.
+    let image = FieldValue.asset(Asset(checksum: "AeKd/+fY0kdbmNp3lqMHvXgJ9eTk", size: 2))
+    let record = Record(id: id, type: "Photo", fields: ["image": image])
+    let transport = ScriptedTransport { request in
+      if case .downloadAsset = request { return .assetContent(AssetContent([0x78])) }
+      return .records([ItemResult(id: id, .success(record))])
+    }
+    let call = CloudCall(
+      container: "iCloud.files", database: .private, requestID: "fetch",
+      request: .fetchRecords(FetchRecords(ids: [id])))
+    let assets = AssetTransport(transport, staging: AssetStaging(root: folder))
+    let error = await #expect(throws: CloudError.self) { _ = try await assets.send(call) }
+    #expect(error?.code == .internalError)
+    #expect(transport.calls.map(\.requestID) == ["fetch", "fetch/file"])
+    #expect(!FileManager.default.fileExists(atPath: folder.path))
+  }
+
+  @Test("A repeated save has the same request IDs, unless its records or files have changed")
+  func repeatedSaveKeepsRequestIDs() async throws {
+    let file = FileManager.default.temporaryDirectory
+      .appendingPathComponent("file-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: file) }
+    let transport = ScriptedTransport { request in
+      if case .uploadAsset(let upload) = request {
+        let count = upload.content.count
+        return .assetUploaded(Asset(checksum: "\(count)", size: count))
+      }
+      return .recordsModified(saved: [], deleted: [])
+    }
+    let assets = AssetTransport(transport, staging: AssetStaging(root: file))
+    func requestIDs(saving name: String, with content: String) async throws -> [String] {
+      try Data(content.utf8).write(to: file)
+      let before = transport.calls.count
+      let asset = Asset(checksum: "", size: 0, location: file.absoluteString)
+      let save = RecordSave(
+        id: RecordID(name: name, zone: .default), type: "Photo",
+        changes: [RecordSave.Change(key: "image", field: Field(.asset(asset)))])
+      let call = CloudCall(
+        container: "iCloud.files", database: .private, requestID: "save",
+        request: .modifyRecords(ModifyRecords(save: [save])))
+      _ = try await assets.send(call)
+      return transport.calls.dropFirst(before).map(\.requestID)
+    }
+    let first = try await requestIDs(saving: "a", with: "one")
+    #expect(first.count == 2 && first[0].hasPrefix("save/file/0/3-"))
+    #expect(first[1].hasPrefix("save/saved/"))
+    #expect(try await requestIDs(saving: "a", with: "one") == first)
+    let longer = try await requestIDs(saving: "a", with: "longer")
+    #expect(longer[0] != first[0] && longer[1] != first[1])
+    let other = try await requestIDs(saving: "b", with: "one")
+    #expect(other[0] == first[0] && other[1] != first[1])
+  }
+
+  @Test("Saves that are all refused are not sent, and a deletion beside one is")
+  func refusedSavesAreNotSent() async throws {
+    let transport = ScriptedTransport { request in
+      guard case .modifyRecords(let modify) = request else { return .currentUser(UserID("_a")) }
+      return .recordsModified(
+        saved: [], deleted: modify.delete.map { ItemResult(id: $0, .success(Done())) })
+    }
+    let assets = AssetTransport(transport)
+    let missing = FileManager.default.temporaryDirectory
+      .appendingPathComponent("missing-\(UUID().uuidString)")
+    let asset = Asset(checksum: "", size: 0, location: missing.absoluteString)
+    let save = RecordSave(
+      id: RecordID(name: "p", zone: .default), type: "Photo",
+      changes: [RecordSave.Change(key: "image", field: Field(.asset(asset)))])
+    for deletes in [[], [RecordID(name: "x", zone: .default)]] as [[RecordID]] {
+      let call = CloudCall(
+        container: "iCloud.files", database: .private, requestID: "save",
+        request: .modifyRecords(ModifyRecords(save: [save], delete: deletes, isAtomic: false)))
+      guard case .recordsModified(let saved, let deleted) = try await assets.send(call) else {
+        Issue.record("a save was not answered")
+        return
+      }
+      #expect(saved.map(\.error?.code) == [.assetFileNotFound])
+      #expect(deleted.map(\.id) == deletes && deleted.allSatisfy { $0.error == nil })
+      #expect(transport.calls.count == deletes.count)
+    }
+  }
+
+  @Test(
+    "A refused save keeps the other changes of its zone back in an atomic request only",
+    arguments: [true, false])
+  func refusedSaveKeepsItsZoneBack(isAtomic: Bool) {
+    func id(_ name: String, _ zone: String) -> RecordID {
+      RecordID(name: name, zone: ZoneID(name: zone))
+    }
+    let saves = [id("a", "A"), id("bad", "A"), id("b", "B")]
+    let deletes = [id("x", "A"), id("y", "B")]
+    let request = ModifyRecords(
+      save: saves.map { RecordSave(id: $0, type: "T", changes: []) }, delete: deletes,
+      isAtomic: isAtomic)
+    let refused = RefusedChanges(request, [1: CloudError(.assetFileNotFound, "none")])
+    let rest = refused.rest(of: request)
+    #expect(rest.save.map(\.id.name) == (isAtomic ? ["b"] : ["a", "b"]))
+    #expect(rest.delete.map(\.name) == (isAtomic ? ["y"] : ["x", "y"]))
+    let saved = refused.completing(
+      saved: rest.save.map { ItemResult(id: $0.id, .success(Record(id: $0.id, type: "T"))) })
+    let deleted = refused.completing(
+      deleted: rest.delete.map { ItemResult(id: $0, .success(Done())) })
+    let sibling: CloudError.Code? = isAtomic ? .batchRequestFailed : nil
+    let codes: [CloudError.Code?] = [sibling, .assetFileNotFound, nil]
+    #expect(saved.map(\.id) == saves && saved.map { $0.error?.code } == codes)
+    #expect(deleted.map(\.id) == deletes && deleted.map { $0.error?.code } == [sibling, nil])
   }
 }
