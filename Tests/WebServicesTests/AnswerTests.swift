@@ -308,4 +308,36 @@ struct AnswerTests {
     }
     #expect(faults.isEmpty, "\(faults)")
   }
+
+  @Test("A reply with another number of items than the request is an error, as JSON and as text")
+  func replyWithOtherItemCountIsError() throws {
+    let saved = Self.success("s")
+    let deleted = ItemResult(id: RecordID.note("d"), .success(Done()))
+    let zone = ItemResult(id: ZoneID.notes, .success(Zone(id: .notes, capabilities: .custom)))
+    let records = #"""
+      {"operations":[{"operationType":"forceDelete","record":{"recordName":"d"}},
+      {"operationType":"forceUpdate","record":{"recordName":"s","recordType":"Note"}}]}
+      """#
+    let lookup = #"{"records":[{"recordName":"s"}]}"#
+    let zones = #"{"operations":[{"operationType":"create","zone":{"zoneName":"Notes"}}]}"#
+    let subscriptions =
+      #"{"operations":[{"operationType":"delete","subscription":{"subscriptionID":"s"}}]}"#
+    let cases: [(Endpoint, String, CloudReply)] = [
+      (.recordsModify, records, .recordsModified(saved: [saved], deleted: [])),
+      (.recordsModify, records, .recordsModified(saved: [], deleted: [deleted])),
+      (.recordsModify, records, .recordsModified(saved: [saved, saved], deleted: [deleted])),
+      (.recordsLookup, lookup, .records([])), (.recordsLookup, lookup, .records([saved, saved])),
+      (.zonesModify, zones, .zonesModified(saved: [], deleted: [])),
+      (.zonesModify, zones, .zonesModified(saved: [zone, zone], deleted: [])),
+      (.subscriptionsModify, subscriptions, .subscriptionsModified(saved: [], deleted: [])),
+    ]
+    for (endpoint, body, reply) in cases {
+      let json = try JSON(parsing: Array(body.utf8))
+      let exchange = try #require(try ExchangeCase.exchange(json, endpoint))
+      let asJSON = #expect(throws: CloudError.self) { try exchange.body([.success(reply)]) }
+      let asText = #expect(throws: CloudError.self) { try exchange.text([.success(reply)]) }
+      #expect(asJSON?.code == .internalError, "\(endpoint.rawValue): \(reply)")
+      #expect(asText?.code == .internalError, "\(endpoint.rawValue): \(reply)")
+    }
+  }
 }

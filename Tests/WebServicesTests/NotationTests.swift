@@ -176,4 +176,23 @@ struct NotationTests {
       try $0.push($1)
     }
   }
+
+  @Test("The owner of one's own zone is written as the reader can recognize it")
+  func ownZoneOwnerIsRecognizable() {
+    let table: [(DatabaseScope, user: String?, isExact: Bool, owner: String?)] = [
+      (.private, "_alice", true, "_alice"), (.private, "_alice", false, "_alice"),
+      (.private, nil, true, nil), (.private, nil, false, nil),
+      (.shared, "_alice", true, ZoneID.currentOwner), (.shared, "_alice", false, "_alice"),
+      (.shared, nil, false, ZoneID.currentOwner),
+    ]
+    for (database, user, isExact, owner) in table {
+      let notation = Notation(
+        container: "c", database: database, user: user.map { UserID($0) }, isExact: isExact)
+      let own = notation.json(ZoneID(name: "Notes"))
+      let other = notation.json(ZoneID(name: "Notes", owner: "_bob"))
+      #expect(own["ownerRecordName"]?.string == owner, "\(database), \(own.text)")
+      #expect(other["ownerRecordName"]?.string == "_bob")
+      #expect((other[Notation.extra] != nil) == (isExact && database != .shared))
+    }
+  }
 }

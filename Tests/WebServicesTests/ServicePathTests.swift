@@ -145,4 +145,14 @@ struct ServicePathTests {
         "users/lookup/contacts", "zones/list",
       ])
   }
+
+  @Test("A path of 1024 bytes is read, and a longer one is refused")
+  func pathsOfAtMost1024BytesAreRead() {
+    func path(_ length: Int) -> String {
+      let (start, end) = ("/database/1/", "/development/private/records/query")
+      let count = length - start.utf8.count - end.utf8.count
+      return start + String(repeating: "c", count: count) + end
+    }
+    #expect(ServicePath(path(1024)) != nil && ServicePath(path(1025)) == nil)
+  }
 }

@@ -246,4 +246,158 @@ struct TextTests {
     report(faults)
     #expect(refused > 500, "\(refused)")
   }
+
+  /// The positions of the objects in `text`, with the number of lists and objects down to each; no
+  /// string in `text` has a bracket.
+  private static func objects(in text: [UInt8]) -> [(position: Int, depth: Int)] {
+    var found: [(position: Int, depth: Int)] = []
+    var depth = 0
+    for (position, byte) in text.enumerated() {
+      switch byte {
+      case UInt8(ascii: "{"):
+        depth += 1
+        found.append((position, depth))
+      case UInt8(ascii: "["): depth += 1
+      case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+      default: break
+      }
+    }
+    return found
+  }
+
+  /// `text` with an unknown member in the object at `position`, which holds so many nested lists.
+  private static func nesting(_ text: [UInt8], at position: Int, levels: Int) -> [UInt8] {
+    let lists = String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
+    let isEmpty = text[position + 1] == UInt8(ascii: "}")
+    let member = #""deep":"# + lists + (isEmpty ? "" : ",")
+    return Array(text[...position]) + Array(member.utf8) + Array(text[(position + 1)...])
+  }
+
+  /// Requests with answers that have a zone, a reference, a parent and a share at every depth.
+  private static var deepTrips: [(CloudRequest, CloudReply)] {
+    let zone = ZoneID(name: "Notes")
+    func id(_ name: String) -> RecordID { RecordID(name: name, zone: zone) }
+    let record = Record(
+      id: id("r"), type: "Note",
+      fields: ["to": .reference(Reference(target: id("t"), action: .none))], parent: id("p"),
+      share: id("s"))
+    let none = CloudError(.unknownItem, "none")
+    let found = ItemResult(id: record.id, .success(record))
+    let save = RecordSave(record)
+    return [
+      (
+        .modifyRecords(
+          ModifyRecords(save: [save, save], delete: [id("d"), id("e")], fields: .keys(["a"]))),
+        .recordsModified(
+          saved: [found, ItemResult(id: record.id, .failure(none))],
+          deleted: [
+            ItemResult(id: id("d"), .success(Done())), ItemResult(id: id("e"), .failure(none)),
+          ])
+      ),
+      (
+        .fetchRecords(FetchRecords(ids: [record.id, id("x")])),
+        .records([found, ItemResult(id: id("x"), .failure(none))])
+      ),
+      (
+        .queryRecords(QueryRecords(query: Query(recordType: "Note"), zone: zone)),
+        .queried(QueryPage(records: [record], cursor: nil))
+      ),
+      (
+        .fetchZoneChanges(FetchZoneChanges(zone: zone, since: nil)),
+        .zoneChanges(
+          ZoneChangesPage(
+            zone: zone, modified: [record],
+            deleted: [RecordDeletion(id: id("d"), type: "Note")],
+            token: ChangeToken(bytes: [1]), moreComing: false))
+      ),
+    ]
+  }
+
+  @Test("Nesting is read up to the limit of JSON, and refused beyond it, in both ways")
+  func nestingLimitIsTheSameBothWays() throws {
+    var faults: [String] = []
+    var (taken, refused) = (0, 0)
+    for isExact in [true, false] {
+      for (request, reply) in Self.deepTrips {
+        let trip = try #require(try Trip(request, .private, isExact: isExact))
+        let body = trip.clientRequest.body?.bytes ?? []
+        for (position, depth) in Self.objects(in: body) {
+          for levels in [JSON.depthLimit - depth, JSON.depthLimit - depth + 1] {
+            let text = Self.nesting(body, at: position, levels: levels)
+            let tree = Found { () throws(CloudError) in
+              try TextTests.byTree(text, trip.path, trip.notation)?.requests
+            }
+            let read = Found { () throws(CloudError) in
+              try TextTests.byText(text, trip.path, trip.notation)?.requests
+            }
+            if tree != read { faults.append("\(String(decoding: text, as: UTF8.self))") }
+            if case .refused = tree { refused += 1 } else { taken += 1 }
+          }
+        }
+        let answer = try trip.exchange.body([.success(reply)]).bytes
+        for (position, depth) in Self.objects(in: answer) {
+          for levels in [JSON.depthLimit - depth, JSON.depthLimit - depth + 1] {
+            let text = Self.nesting(answer, at: position, levels: levels)
+            let tree = Found { () throws(CloudError) in
+              guard let json = try? JSON(parsing: text) else { return nil as CloudReply? }
+              return try trip.clientRequest.reply(to: json)
+            }
+            let read = Found { () throws(CloudError) in try trip.clientRequest.reply(toText: text) }
+            if tree != read { faults.append("\(String(decoding: text, as: UTF8.self))") }
+          }
+        }
+      }
+    }
+    report(faults)
+    #expect(taken > 50 && refused > 50, "\(taken) and \(refused)")
+  }
+
+  @Test("A zone ID that is nested up to the limit is still read directly")
+  func deepZoneIDIsReadDirectly() throws {
+    let mark = Array(#"{"zoneName""#.utf8)
+    for isExact in [true, false] {
+      for (request, reply) in Self.deepTrips {
+        let trip = try #require(try Trip(request, .private, isExact: isExact))
+        func deep(_ text: [UInt8]) -> [[UInt8]] {
+          Self.objects(in: text).filter { text[$0.position...].starts(with: mark) }.map {
+            Self.nesting(text, at: $0.position, levels: JSON.depthLimit - $0.depth)
+          }
+        }
+        if case .modifyRecords = request {
+          for text in deep(trip.clientRequest.body?.bytes ?? []) {
+            let found = ServerRequest(
+              quickly: trip.path, text: text, notation: trip.notation, wantsToken: false)
+            #expect(found != nil, "\(String(decoding: text, as: UTF8.self))")
+          }
+        }
+        for text in deep(try trip.exchange.body([.success(reply)]).bytes) {
+          let found = trip.clientRequest.quickReply(to: text)
+          #expect(found != nil, "\(String(decoding: text, as: UTF8.self))")
+        }
+      }
+    }
+  }
+
+  @Test("A request with more items than one may have is refused in both ways")
+  func itemLimitIsTheSameBothWays() throws {
+    let saves = ["a", "b", "c"].map {
+      RecordSave(id: RecordID(name: $0, zone: .default), type: "Note", changes: [])
+    }
+    let trip = try #require(
+      try Trip(.modifyRecords(ModifyRecords(save: saves)), .private, isExact: true))
+    let body = trip.clientRequest.body?.bytes ?? []
+    for limit in 2...4 {
+      var notation = trip.notation
+      notation.itemLimit = limit
+      let tree = Found { () throws(CloudError) in
+        try TextTests.byTree(body, trip.path, notation)?.requests
+      }
+      let text = Found { () throws(CloudError) in
+        try TextTests.byText(body, trip.path, notation)?.requests
+      }
+      var code: CloudError.Code?
+      if case .refused(let error) = tree { code = error.code }
+      #expect(tree == text && code == (limit < 3 ? .limitExceeded : nil))
+    }
+  }
 }

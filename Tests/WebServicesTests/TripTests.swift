@@ -189,4 +189,80 @@ struct TripTests {
     report(faults)
     #expect(refused > 2_000)
   }
+
+  private func failures<ID: Codable & Hashable & Sendable, Value: Codable & Hashable & Sendable>(
+    _ ids: [ID]
+  ) -> [ItemResult<ID, Value>] {
+    ids.map { ItemResult(id: $0, .failure(CloudError(.unknownItem, "none"))) }
+  }
+
+  /// Requests of two items, what is answered to them, and the list with the items in the answer.
+  private var pairs: [(request: CloudRequest, reply: CloudReply, list: String)] {
+    let records = [RecordID.note("a"), .note("b")]
+    let zones = [ZoneID.notes, ZoneID(name: "Z")]
+    let names = [SubscriptionID("s"), SubscriptionID("t")]
+    let urls = ["a", "b"].map { ShareMetadata.urlPrefix + $0 }
+    let people = [UserLookup.email("a"), .email("b")]
+    let save = RecordSave(id: records[0], type: "Note", changes: [])
+    let subscription = Subscription(id: names[0], kind: .database(recordType: nil))
+    return [
+      (.fetchRecords(FetchRecords(ids: records)), .records(failures(records)), "records"),
+      (
+        .modifyRecords(ModifyRecords(save: [save], delete: [records[1]])),
+        .recordsModified(saved: failures([records[0]]), deleted: failures([records[1]])), "records"
+      ),
+      (.fetchZones(zones), .zones(failures(zones)), "zones"),
+      (
+        .modifyZones(ModifyZones(save: [zones[0]], delete: [zones[1]])),
+        .zonesModified(saved: failures([zones[0]]), deleted: failures([zones[1]])), "zones"
+      ),
+      (.fetchSubscriptions(names), .subscriptions(failures(names)), "subscriptions"),
+      (
+        .modifySubscriptions(ModifySubscriptions(save: [subscription], delete: [names[1]])),
+        .subscriptionsModified(saved: failures([names[0]]), deleted: failures([names[1]])),
+        "subscriptions"
+      ),
+      (.resolveShares(ResolveShares(urls: urls)), .sharesResolved(failures(urls)), "results"),
+      (.acceptShares(urls), .sharesAccepted(failures(urls)), "results"),
+      (.findUsers(people), .usersFound(failures(people)), Notation.extra),
+    ]
+  }
+
+  @Test("An answer with fewer or more items than were requested is the server's error")
+  func wrongNumberOfItemsIsServerError() throws {
+    for (request, reply, list) in pairs {
+      let trip = try #require(try Trip(request, .private, isExact: true))
+      let body = try trip.exchange.body([.success(reply)])
+      let items = body[list]?.array ?? []
+      #expect(items.count == 2, "\(body.text)")
+      for other in [Array(items.dropLast()), items, items + items.suffix(1)] {
+        var members = JSON.Members((body.members?.elements ?? []).filter { $0.name != list })
+        members.add(list, .array(other))
+        let text = JSON.object(members).bytes
+        var code: CloudError.Code?
+        do throws(CloudError) { _ = try trip.clientRequest.reply(toText: text) } catch {
+          code = error.code
+        }
+        #expect(code == (other.count == 2 ? nil : .internalError), "\(JSON.object(members).text)")
+      }
+    }
+  }
+
+  @Test("An answer with fewer users than results without an error is the server's error")
+  func missingUserIsServerError() throws {
+    let request = CloudRequest.findUsers([.email("a"), .email("b")])
+    let trip = try #require(try Trip(request, .private, isExact: true))
+    let user = JSON.members(["userRecordName": .string("_a")])
+    for count in 1...2 {
+      let body = JSON.members([
+        "users": .array(Array(repeating: user, count: count)),
+        Notation.extra: .array([.null, .null]),
+      ])
+      var code: CloudError.Code?
+      do throws(CloudError) { _ = try trip.clientRequest.reply(to: body) } catch {
+        code = error.code
+      }
+      #expect(code == (count == 2 ? nil : .internalError))
+    }
+  }
 }
