@@ -511,4 +511,46 @@ struct DatabaseTests {
     #expect(try await database.allSubscriptions().isEmpty)
     server.close()
   }
+
+  @Test("A limit of 0 leaves the size of a page to the server")
+  func limitOfZeroIsNotSent() async throws {
+    let token = ChangeToken(bytes: [1])
+    let transport = ScriptedTransport { (request) throws(CloudError) in
+      switch request {
+      case .queryRecords: .queried(QueryPage(records: [], cursor: nil))
+      case .fetchDatabaseChanges:
+        .databaseChanges(
+          DatabaseChangesPage(modified: [], deleted: [], token: token, moreComing: false))
+      case .fetchZoneChanges(let fetch):
+        .zoneChanges(
+          ZoneChangesPage(
+            zone: fetch.zone, modified: [], deleted: [], token: token, moreComing: false))
+      default: throw CloudError(.serverRejectedRequest, "unexpected")
+      }
+    }
+    let database = database(transport)
+    let query = CKQuery(recordType: "T", predicate: NSPredicate(value: true))
+    for limit in [0, 1] {
+      _ = try await database.records(matching: query, resultsLimit: limit)
+      let feed = CKFetchDatabaseChangesOperation()
+      feed.resultsLimit = limit
+      let changes = CKFetchRecordZoneChangesOperation(
+        recordZoneIDs: [zone], configurationsByRecordZoneID: [zone: .init(resultsLimit: limit)])
+      for operation in [feed, changes] as [CKDatabaseOperation] {
+        await withCheckedContinuation { continuation in
+          operation.completionBlock = { continuation.resume() }
+          database.add(operation)
+        }
+      }
+    }
+    let limits = transport.calls.map { call -> Int? in
+      switch call.request {
+      case .queryRecords(let request): request.limit
+      case .fetchDatabaseChanges(let request): request.limit
+      case .fetchZoneChanges(let request): request.limit
+      default: -1
+      }
+    }
+    #expect(limits == [nil, nil, nil, 1, 1, 1])
+  }
 }

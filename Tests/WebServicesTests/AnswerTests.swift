@@ -70,6 +70,28 @@ struct AnswerTests {
       Case(
         endpoint: .recordsModify, body: mixed, outcomes: [.success(reply), .failure(gone)],
         answer: records + "}"),
+      Case(
+        endpoint: .recordsModify,
+        body: #"""
+          {"operations":[{"operationType":"update","record":{"recordName":"n"}},
+          {"operationType":"forceUpdate","record":{"recordName":"s","recordType":"Note"}},
+          {"operationType":"drop","record":{}}],"zoneID":{"zoneName":"Notes"},"atomic":false}
+          """#,
+        outcomes: [.success(.recordsModified(saved: [success("s")], deleted: []))],
+        answer: #"{"records":[{"recordName":"n","reason":"the operation update needs the "#
+          + #"record's 'recordChangeTag'","serverErrorCode":"BAD_REQUEST"},\#(text("s")),"#
+          + #"{"reason":"the 'operationType' 'drop' is unknown; it must be one of create, "#
+          + #"update, forceUpdate, replace, forceReplace, delete, forceDelete","#
+          + #""serverErrorCode":"BAD_REQUEST"}]}"#),
+      Case(
+        endpoint: .recordsModify,
+        body: #"""
+          {"operations":[{"operationType":"forceUpdate","desiredKeys":["a"],"record":{
+          "recordName":"s","recordType":"Note"}},{"operationType":"forceUpdate","record":{
+          "recordName":"t","recordType":"Note"}}],"zoneID":{"zoneName":"Notes"},"desiredKeys":[]}
+          """#,
+        outcomes: [.success(.recordsModified(saved: [success("s"), success("t")], deleted: []))],
+        answer: #"{"records":[\#(text("s")),\#(text("t", ""))]}"#),
     ]
   }
 
@@ -263,7 +285,7 @@ struct AnswerTests {
 
   /// Proves WS-15, WS-16, WS-17, WS-19, WS-20, WS-28, WS-29, WS-30, WS-36, WS-41, WS-45, WS-47,
   /// WS-54, WS-57, WS-60, WS-64, WS-65, WS-66, WS-68, WS-75, WS-76, WS-80.
-  @Test("Answers are in the order of the request, with failures at their positions")
+  @Test("Answers are in the order of the request, with failures in place, as JSON and as text")
   func answersFollowRequestOrder() {
     let cases = Self.modifications + Self.readings + Self.feeds + Self.others + Self.people
     var faults: [String] = []
@@ -275,6 +297,10 @@ struct AnswerTests {
         let answer = try exchange?.body(each.outcomes).text ?? "nothing"
         if answer != each.answer {
           faults.append("\(each.endpoint.rawValue): \(RoundTrip.difference(answer, each.answer))")
+        }
+        let text = String(decoding: try exchange?.text(each.outcomes) ?? [], as: UTF8.self)
+        if text != each.answer {
+          faults.append("\(each.endpoint.rawValue): \(RoundTrip.difference(text, each.answer))")
         }
       } catch { faults.append("\(each.endpoint.rawValue): \(error)") }
     }
