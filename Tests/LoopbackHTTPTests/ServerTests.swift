@@ -97,6 +97,27 @@ struct ServerTests {
   }
 
   /// Proves TH-11.
+  @Test("The bodies of all requests have a limit in memory, also those that handlers have")
+  func bodiesOfAllRequestsHaveLimit() async throws {
+    try await ServerHarness.run(HTTPServerOptions { $0.bodyMemory = 1 << 20 }) { harness in
+      func post(_ path: String, _ count: Int) -> String {
+        harness.get(path, method: "POST", fields: ["Content-Length: \(count)"])
+          + String(repeating: "x", count: count)
+      }
+      let (first, second) = (try harness.client(), try harness.client())
+      await first.send(post("/wait", 900_000))
+      await harness.started.wait()
+      let small = try await second.ask(post("/a", 60_000))
+      #expect(small.status == 200, "a small body is always taken")
+      await second.send(post("/b", 200_000))
+      let refused = try await second.answer()
+      #expect(refused.status == 503 && refused.closes)
+      harness.release.fire()
+      #expect(try await first.answer().status == 200)
+      #expect(try await first.ask(post("/c", 900_000)).status == 200, "its memory is free again")
+    }
+  }
+
   @Test("A request is refused before its body, or asked to continue, and gets 413 at the limit")
   func inadmissibleRequestIsRefusedBeforeBody() async throws {
     try await ServerHarness.run { harness in

@@ -278,7 +278,7 @@
         let zone = ZoneID(name: "notes", owner: owner)
         let save = RecordSave(Record(id: RecordID(name: "a", zone: zone), type: "T"))
         let reply = try await send(
-          "save", .modifyRecords(ModifyRecords(save: [save])), .shared, by: phone)
+          "save \(owner.count)", .modifyRecords(ModifyRecords(save: [save])), .shared, by: phone)
         guard case .recordsModified(let saved, _) = reply else { throw Unexpected() }
         #expect(saved.first?.error?.code == .zoneNotFound, "\(owner.prefix(9))")
       }

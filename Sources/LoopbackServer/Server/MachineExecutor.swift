@@ -591,6 +591,9 @@ final class MachineExecutor: Sendable {
 
   /// How often a transaction is run at most, as long as it ends with a `TransactionConflict`.
   private static let mostRuns = 10
+  /// How often at most if it waits before each run, which keeps a storage from others: with the
+  /// delays of a lost database, a third of a second in all.
+  private static let mostDelayedRuns = 6
 
   /// Takes a storage, and converts its errors to `CloudError`.
   ///
@@ -617,6 +620,7 @@ final class MachineExecutor: Sendable {
           {
             // The storage waits for a database elsewhere on a thread of its own.
             if conflict.delay > .zero {
+              guard conflicts + 1 < MachineExecutor.mostDelayedRuns else { throw conflict }
               Thread.sleep(forTimeInterval: conflict.delay / .seconds(1) * Double(1 << conflicts))
             }
             conflicts += 1
