@@ -32,7 +32,7 @@ public struct AnnotationContent: Hashable, Sendable {
 }
 
 /// Something that a person pinned to a place, on a layer.
-public struct Annotation: Syncable {
+public struct Annotation: FieldBacked {
   /// The type of its records.
   public static let recordType: CKRecord.RecordType = "Annotation"
 

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// After an error it waits twice as long, and twice as long again after each further one, up to
 /// sixteen minutes. May be used from any thread.
-public final class AnnotationCoordinator: Sendable {
+public final class AnnotationCoordinator: SyncCoordinator {
   private struct State {
     var network: Task<Void, Never>?
     /// The number of syncs in a row that failed.
@@ -64,8 +64,7 @@ public final class AnnotationCoordinator: Sendable {
   /// The present status, and each change.
   public var statusUpdates: AsyncStream<CoordinatorStatus> { status.updates() }
 
-  /// Starts to sync: now if there is a network, then every interval, and when the network returns;
-  /// a second call does nothing.
+  /// Starts to sync: now if there is a network, then every interval, and when the network returns.
   public func startSync() async {
     // Under one lock, so that a stop ends both or none.
     state.withLock { state in
@@ -80,8 +79,6 @@ public final class AnnotationCoordinator: Sendable {
   }
 
   /// Stops; changes that were not sent wait for the next start.
-  ///
-  /// Returns when no sync is in progress any more; a second call does nothing.
   public func stopSync() async {
     let lastRun = state.withLock { state in
       state.network?.cancel()
@@ -92,8 +89,6 @@ public final class AnnotationCoordinator: Sendable {
   }
 
   /// Syncs now, also over an expensive network, and sends again what was refused.
-  ///
-  /// - Throws: the error that prevents it, which the status has, too.
   public func syncNow() async throws {
     guard network.isConnected else {
       status.set(.offline)
@@ -103,8 +98,6 @@ public final class AnnotationCoordinator: Sendable {
   }
 
   /// Stores an item as a user left it, and asks for a sync soon.
-  ///
-  /// - Throws: `AnnotationError` if it can't be changed, `FileError` if it can't be stored.
   public func queueForSync<Item: Syncable>(_ item: Item) async throws {
     try store.save(item)
     requestSync()

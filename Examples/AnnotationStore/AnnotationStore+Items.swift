@@ -189,16 +189,17 @@ extension AnnotationStore {
   ///   finite; `SyncError.conversionFailed` for a type of another module; `FileError` if it can't
   ///   be stored.
   public func save<Item: Syncable>(_ item: Item) throws {
+    guard let item = item as? any FieldBacked else { throw SyncError.conversionFailed }
     try transaction { try save(item, &$0) }
   }
 
   /// Stores a new item, and returns it as it is stored.
-  private func insert<Item: Syncable>(_ item: Item, _ tables: inout Tables) throws -> Item {
+  private func insert<Item: FieldBacked>(_ item: Item, _ tables: inout Tables) throws -> Item {
     try save(item, &tables)
     return tables.items[item.id].flatMap { view($0) } ?? item
   }
 
-  private func save(_ item: some Syncable, _ tables: inout Tables) throws {
+  private func save(_ item: some FieldBacked, _ tables: inout Tables) throws {
     guard let kind = type(of: item).kind else { throw SyncError.conversionFailed }
     if (item as? Annotation)?.isFinite == false { throw AnnotationError.notANumber }
     let fields = item.item.fields
@@ -264,7 +265,7 @@ extension AnnotationStore {
   }
 
   /// An item for the app, with the place of its file.
-  func view<View: Syncable>(_ item: StoredItem, of fields: Fields? = nil) -> View? {
+  func view<View: FieldBacked>(_ item: StoredItem, of fields: Fields? = nil) -> View? {
     guard let view = item.view(View.self, of: fields) else { return nil }
     guard var annotation = view as? Annotation,
       let name = annotation.item.fields[media: "mediaAsset"], media.has(name)
@@ -273,11 +274,11 @@ extension AnnotationStore {
     return annotation as? View
   }
 
-  private func view<View: Syncable>(_ id: UUID, _ kind: ItemKind) -> View? {
+  private func view<View: FieldBacked>(_ id: UUID, _ kind: ItemKind) -> View? {
     state.withLock { $0.tables.item(id, kind).flatMap { view($0) } }
   }
 
-  private func shown<View: Syncable>(under parent: UUID? = nil) -> [View] {
+  private func shown<View: FieldBacked>(under parent: UUID? = nil) -> [View] {
     views { tables in
       let items =
         parent.map { tables.childIDs(of: $0).compactMap { tables.items[$0] } }
@@ -287,7 +288,7 @@ extension AnnotationStore {
   }
 
   /// Items for the app, oldest first.
-  private func views<View: Syncable>(_ items: (Tables) -> [StoredItem]) -> [View] {
+  private func views<View: FieldBacked>(_ items: (Tables) -> [StoredItem]) -> [View] {
     state.withLock { state in items(state.tables).compactMap { view($0) as View? } }
       .sorted { ($0.createdAt, $0.id.uuidString) < ($1.createdAt, $1.id.uuidString) }
   }

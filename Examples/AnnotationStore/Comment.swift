@@ -2,7 +2,7 @@ public import Foundation
 public import SyncSupport
 
 /// A remark about an annotation.
-public struct Comment: Syncable {
+public struct Comment: FieldBacked {
   /// The type of its records.
   public static let recordType: CKRecord.RecordType = "Comment"
 

@@ -2,7 +2,7 @@ public import Foundation
 public import SyncSupport
 
 /// A set of annotations that are shown, hidden and shared together.
-public struct Layer: Syncable {
+public struct Layer: FieldBacked {
   /// The type of its records.
   public static let recordType: CKRecord.RecordType = "Layer"
 

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Whether there is a network, and whether its traffic costs money.
 public enum NetworkStatus: String, Hashable, Sendable, Codable, CaseIterable {
   /// There is none.
@@ -13,25 +15,65 @@ public enum NetworkStatus: String, Hashable, Sendable, Codable, CaseIterable {
 
 /// Reports whether the device has a network, now and after each change.
 ///
-/// An app sets ``status`` to what the system's monitor reports; a test or a tool turns a simulated
-/// network on and off with it. May be used from any thread.
+/// It observes a ``NetworkLink``: the system's on a device, a ``SimulatedLink`` in tests and tools.
+/// May be used from any thread.
 public final class NetworkMonitor: Sendable {
   private let state: Observed<NetworkStatus>
+  private let link: any NetworkLink
 
-  /// Creates a monitor of a network with this status.
-  public init(_ status: NetworkStatus = .online) {
-    state = Observed(status)
+  /// Observes `link` from now on.
+  public init(_ link: any NetworkLink) {
+    self.link = link
+    state = Observed(link.status)
+    link.watch { [weak state] status in state?.set(status) { $0 != status } }
+    // It may have changed before it was watched.
+    let status = link.status
+    state.set(status) { $0 != status }
   }
 
-  /// The present status; setting another one informs all observers.
-  public var status: NetworkStatus {
-    get { state.value }
-    set { state.set(newValue) { $0 != newValue } }
-  }
+  /// The present status.
+  public var status: NetworkStatus { state.value }
 
   /// Whether anything can be sent now.
   public var isConnected: Bool { status.isConnected }
 
   /// The present status, and each change; a slow observer receives the newest.
   public var updates: AsyncStream<NetworkStatus> { state.updates(.bufferingNewest(1)) }
+}
+
+/// The source of a ``NetworkMonitor``.
+public protocol NetworkLink: AnyObject, Sendable {
+  /// The present status.
+  var status: NetworkStatus { get }
+
+  /// Calls `handler` after each change from now on, on any thread.
+  func watch(_ handler: @escaping @Sendable (NetworkStatus) -> Void)
+}
+
+/// A network that a test or a user of a tool turns on and off.
+public final class SimulatedLink: NetworkLink {
+  private let state: Mutex<(status: NetworkStatus, handlers: [@Sendable (NetworkStatus) -> Void])>
+
+  /// Creates a link.
+  public init(_ status: NetworkStatus = .online) {
+    state = Mutex((status, []))
+  }
+
+  /// The status; setting another one calls all handlers.
+  public var status: NetworkStatus {
+    get { state.withLock { $0.status } }
+    set {
+      let handlers = state.withLock { state in
+        let isChange = state.status != newValue
+        state.status = newValue
+        return isChange ? state.handlers : []
+      }
+      for handler in handlers { handler(newValue) }
+    }
+  }
+
+  /// Calls `handler` after each change from now on, on the thread that made it.
+  public func watch(_ handler: @escaping @Sendable (NetworkStatus) -> Void) {
+    state.withLock { $0.handlers.append(handler) }
+  }
 }

@@ -109,7 +109,7 @@ struct StoredItem: Hashable, Sendable, Codable {
   }
 
   /// The item, or a version of it, for the app; `nil` if it is of another kind or can't be read.
-  func view<View: Syncable>(_ type: View.Type = View.self, of fields: Fields? = nil) -> View? {
+  func view<View: FieldBacked>(_ type: View.Type = View.self, of fields: Fields? = nil) -> View? {
     guard kind == View.kind, var view = try? View(id: id, fields: fields ?? self.fields) else {
       return nil
     }

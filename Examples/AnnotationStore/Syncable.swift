@@ -1,14 +1,26 @@
 public import Foundation
 public import SyncSupport
 
-/// An item that this store syncs: a view of its fields.
-public protocol Syncable: Identifiable, Hashable, Sendable where ID == UUID {
-  /// The type of its records.
-  static var recordType: CKRecord.RecordType { get }
-  /// The fields, and the state of the sync.
-  var item: ItemContent { get set }
-  /// Shows fields.
-  init(_ item: ItemContent)
+/// An item that this store syncs.
+public protocol Syncable: Identifiable, Sendable where ID == UUID {
+  /// The item's name on every device.
+  var id: UUID { get }
+  /// The date of the last edit, by the clock of the device where it was made.
+  var updatedAt: Date { get }
+  /// The name of its record; `nil` before the server has one, and the ID from then on.
+  var cloudKitRecordName: String? { get set }
+  /// The state of its sync.
+  var syncStatus: SyncItemStatus { get set }
+
+  /// A new record with all fields of the item, except files, in the account's own zone.
+  ///
+  /// - Throws: `SyncError.conversionFailed` if a field can't be sent.
+  func toCKRecord() throws -> CKRecord
+
+  /// Takes over the fields of a record; a field that the record lacks keeps its value.
+  ///
+  /// - Throws: `SyncError`; the item is as before then.
+  mutating func update(from record: CKRecord) throws
 }
 
 /// The state of one item's sync.
@@ -52,7 +64,17 @@ public struct ItemContent: Hashable, Sendable {
   var status: SyncItemStatus
 }
 
-extension Syncable {
+/// A ``Syncable`` item that is a view of its fields.
+public protocol FieldBacked: Syncable, Hashable {
+  /// The type of its records.
+  static var recordType: CKRecord.RecordType { get }
+  /// The fields, and the state of the sync.
+  var item: ItemContent { get set }
+  /// Shows fields.
+  init(_ item: ItemContent)
+}
+
+extension FieldBacked {
   /// The item's name on every device.
   public var id: UUID { item.id }
 
@@ -65,13 +87,13 @@ extension Syncable {
       ?? Date(timeIntervalSinceReferenceDate: 0)
   }
 
-  /// The date of the last edit, by the clock of the device where it was made.
+  /// The date of the last edit.
   public var updatedAt: Date { item.fields[date: "updatedAt"] ?? createdAt }
 
   /// Whether it is in the trash.
   public var isDeleted: Bool { item.fields.isDeleted }
 
-  /// The name of its record; `nil` before the server has one, and the ID from then on.
+  /// The name of its record; `nil` before the server has one.
   public var cloudKitRecordName: String? {
     get { item.recordName }
     set { item.recordName = newValue }
@@ -84,8 +106,6 @@ extension Syncable {
   }
 
   /// A new record with all fields of the item, except files, in the account's own zone.
-  ///
-  /// - Throws: `SyncError.conversionFailed` if a field can't be sent.
   public func toCKRecord() throws -> CKRecord {
     let recordID = CKRecord.ID(
       recordName: cloudKitRecordName ?? id.uuidString, zoneID: AnnotationZone.own)
@@ -97,9 +117,7 @@ extension Syncable {
     return record
   }
 
-  /// Takes over the fields of a record; a field that the record lacks keeps its value.
-  ///
-  /// - Throws: `SyncError`; the item is as before then.
+  /// Takes over the fields of a record.
   public mutating func update(from record: CKRecord) throws {
     guard let kind = Self.kind, record.recordType == Self.recordType, record.itemID == id else {
       throw SyncError.invalidRecord

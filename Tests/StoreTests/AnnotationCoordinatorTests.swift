@@ -17,7 +17,7 @@ struct AnnotationCoordinatorTests {
   final class Bench: Sendable {
     let server = LoopbackServer()
     let device: AnnotationDevice
-    let network = NetworkMonitor()
+    let network = SimulatedLink()
     let clock = SimulatedClock()
     let coordinator: AnnotationCoordinator
 
@@ -25,8 +25,8 @@ struct AnnotationCoordinatorTests {
       device = try AnnotationDevice(server, "phone")
       network.status = status
       coordinator = AnnotationCoordinator(
-        store: device.store, network: network, usesExpensiveNetwork: usesExpensiveNetwork,
-        clock: clock)
+        store: device.store, network: NetworkMonitor(network),
+        usesExpensiveNetwork: usesExpensiveNetwork, clock: clock)
     }
 
     /// Returns when the coordinator stands as told.
@@ -99,7 +99,7 @@ struct AnnotationCoordinatorTests {
     let bench = try Bench()
     var networks: [WeakMonitor] = []
     for _ in 0..<300 {
-      let network = NetworkMonitor(.offline)
+      let network = NetworkMonitor(SimulatedLink(.offline))
       networks.append(WeakMonitor(network))
       let coordinator = AnnotationCoordinator(
         store: bench.device.store, network: network, clock: bench.clock)
@@ -222,7 +222,7 @@ struct AnnotationCoordinatorTests {
         == ["annotation-changes", "comment-changes", "layer-changes"])
     #expect(AnnotationStore.subscriptionIDs.last == "shared-changes")
     let coordinator = AnnotationCoordinator(
-      store: pair.desk.store, network: NetworkMonitor(), clock: pair.desk.clock)
+      store: pair.desk.store, network: NetworkMonitor(SimulatedLink()), clock: pair.desk.clock)
     let (pushes, inbox) = AsyncStream<CloudPush>.makeStream()
     let watch = pair.desk.link.observeSignals { signal in
       if case .push(let push) = signal { inbox.yield(push) }

@@ -130,8 +130,9 @@ private func device(
   let folder = temporary.url
   let photo = folder.appendingPathComponent("door.jpg")
   try Data("picture".utf8).write(to: photo)
+  let link = SimulatedLink()
   let store = try AnnotationStore(directory: folder, container: container)
-  let coordinator = AnnotationCoordinator(store: store, network: NetworkMonitor())
+  let coordinator = AnnotationCoordinator(store: store, network: NetworkMonitor(link))
   await coordinator.startSync()  // now, then every 60 s
   let layer = try store.addLayer(named: "House")
   let note = try store.add(.init(title: "Door", position: [1, 2, 0]), to: layer.id)

@@ -38,25 +38,27 @@ final class SkippingClock: Clock, Sendable {
 struct SyncSupportNetworkTests {
   @Test("R: The network monitor reports offline, online and expensive, now and at each change")
   func monitorReportsNetworkStatus() async {
-    let monitor = NetworkMonitor(.offline)
+    let link = SimulatedLink(.offline)
+    let monitor = NetworkMonitor(link)
     #expect(monitor.status == .offline && !monitor.isConnected)
     var updates = monitor.updates.makeAsyncIterator()
     #expect(await updates.next() == .offline)
     for status in [NetworkStatus.online, .expensive, .offline] {
-      monitor.status = status
+      link.status = status
       #expect(await updates.next() == status && monitor.status == status)
       #expect(monitor.isConnected == (status != .offline))
     }
-    monitor.status = .offline
-    monitor.status = .online
+    link.status = .offline
+    link.status = .online
     #expect(await updates.next() == .online, "the same again is no news")
   }
 
   @Test("R: Late and slow listeners receive the newest status")
   func slowListenersGetNewestStatus() async {
-    let monitor = NetworkMonitor(.online)
+    let link = SimulatedLink(.online)
+    let monitor = NetworkMonitor(link)
     let updates = monitor.updates
-    for status in [NetworkStatus.offline, .expensive, .offline] { monitor.status = status }
+    for status in [NetworkStatus.offline, .expensive, .offline] { link.status = status }
     var slow = updates.makeAsyncIterator()
     var late = monitor.updates.makeAsyncIterator()
     #expect(await slow.next() == .offline)
@@ -65,10 +67,12 @@ struct SyncSupportNetworkTests {
 
   @Test("R: A released monitor ends its listeners")
   func releasedMonitorEndsListeners() async {
-    var monitor: NetworkMonitor? = NetworkMonitor()
+    let link = SimulatedLink()
+    var monitor: NetworkMonitor? = NetworkMonitor(link)
     var updates = monitor?.updates.makeAsyncIterator()
     _ = await updates?.next()
     monitor = nil
+    link.status = .offline
     #expect(await updates?.next() == nil)
   }
 

@@ -10,7 +10,7 @@ struct AnnotationsApp: StoreApp {
 
   let store: AnnotationStore
   let coordinator: AnnotationCoordinator
-  private let monitor: NetworkMonitor
+  private let link: SimulatedLink
   private let linkFile: AtomicFile
   private let metricsFile: DocumentFile<SyncMetrics>
 
@@ -20,8 +20,8 @@ struct AnnotationsApp: StoreApp {
     metricsFile = DocumentFile(
       place.directory.appendingPathComponent("metrics.json"), format: "sync-metrics")
     let word = try linkFile.read().map { String(decoding: $0, as: UTF8.self) }
-    monitor = NetworkMonitor(word.flatMap(NetworkStatus.init(rawValue:)) ?? .online)
-    coordinator = AnnotationCoordinator(store: store, network: monitor)
+    link = SimulatedLink(word.flatMap(NetworkStatus.init(rawValue:)) ?? .online)
+    coordinator = AnnotationCoordinator(store: store, network: NetworkMonitor(link))
   }
 
   var inventory: [(count: Int, noun: String)] {
@@ -34,7 +34,7 @@ struct AnnotationsApp: StoreApp {
   var unsent: Int { store.waitingCount }
 
   func sync() async throws -> SyncReport {
-    guard monitor.status.isConnected else {
+    guard link.status.isConnected else {
       throw ToolError("the simulated link is off; run: stores annotations link on")
     }
     do {
@@ -65,12 +65,12 @@ struct AnnotationsApp: StoreApp {
   }
 
   /// The status of the simulated network.
-  var network: NetworkStatus { monitor.status }
+  var network: NetworkStatus { link.status }
 
   /// Turns the simulated network on or off, for this and later commands.
   func setNetwork(_ status: NetworkStatus) throws {
     try linkFile.write(Data(status.rawValue.utf8))
-    monitor.status = status
+    link.status = status
   }
 
   /// The metrics of all commands on this device.

@@ -15,7 +15,7 @@ extension SimulatedStore {
       directory: device.folder, container: device.container, batchSize: 7, clock: device.clock,
       now: device.now, makeID: device.newID)
     let coordinator = AnnotationCoordinator(
-      store: store, network: NetworkMonitor(), clock: device.clock)
+      store: store, network: NetworkMonitor(SimulatedLink()), clock: device.clock)
     let pushes = device.observePushes { [weak coordinator] _ in coordinator?.requestSync() }
     if device.isAutomatic {
       Task.detached { [weak coordinator] in await coordinator?.startSync() }
