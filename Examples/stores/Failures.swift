@@ -44,14 +44,9 @@ func exitCode(_ error: any Error) -> CInt {
     }
   case let error as ServerFileError: exitCode(error)
   case is ShareTextError, is IdeaImportError, is KeyValueExportError: ExitCode.data
-  case is FriendCodeError, is IdeaError, SocialServiceError.invalidGame,
-    SocialServiceError.invalidDay, SocialServiceError.invalidName,
-    SocialServiceError.ownFriendCode, AnnotationError.notANumber:
-    ExitCode.usage
-  case SocialServiceError.unknownFriend, SocialServiceError.unknownLeaderboard,
-    SocialServiceError.unknownPerson, SocialServiceError.notInLeaderboard,
-    AnnotationError.notFound, AnnotationError.unknownPerson:
-    ExitCode.unknownName
+  case is FriendCodeError, is IdeaError: ExitCode.usage
+  case let error as SocialServiceError: exitCode(error)
+  case let error as AnnotationError: exitCode(error)
   default: ExitCode.failure
   }
 }
@@ -71,5 +66,24 @@ private func exitCode(_ error: ServerFileError) -> CInt {
   case .notADatabase, .foreign, .newer, .damaged: ExitCode.data
   case .readOnly, .full: ExitCode.cannotCreate
   case .busy, .failed: ExitCode.failure
+  }
+}
+
+private func exitCode(_ error: SocialServiceError) -> CInt {
+  switch error {
+  case .invalidGame, .invalidDay, .invalidName, .ownFriendCode: ExitCode.usage
+  case .unknownFriend, .unknownLeaderboard, .unknownPerson, .notInLeaderboard:
+    ExitCode.unknownName
+  case .cloudKitUnavailable, .notOwner, .ownerCannotLeave, .notALeaderboard: ExitCode.failure
+  }
+}
+
+private func exitCode(_ error: AnnotationError) -> CInt {
+  switch error {
+  case .notFound, .unknownPerson: ExitCode.unknownName
+  case .notANumber: ExitCode.usage
+  case .readOnly, .notOwner, .mediaTooLarge, .notInConflict, .notShared, .notInCloud,
+    .shareNotAccepted, .shareFailed:
+    ExitCode.failure
   }
 }
