@@ -29,8 +29,10 @@ extension ConflictStrategy: LosslessStringConvertible {
   /// The strategy as text; fields in the order of their names.
   public var description: String {
     switch self {
-    case .lastWriteWins, .remoteWins, .localWins, .manual:
-      Self.words.first { $0.value == self }?.key ?? ""
+    case .lastWriteWins: "lastWriteWins"
+    case .remoteWins: "remoteWins"
+    case .localWins: "localWins"
+    case .manual: "manual"
     case .clearlyLaterWins(let seconds): "clearlyLaterWins(\(seconds))"
     case .perField(let strategies):
       strategies.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: ",")
@@ -38,19 +40,19 @@ extension ConflictStrategy: LosslessStringConvertible {
     }
   }
 
-  /// The strategies without a value.
-  private static let words: [String: ConflictStrategy] = [
-    "lastWriteWins": .lastWriteWins, "remoteWins": .remoteWins, "localWins": .localWins,
-    "manual": .manual,
-  ]
-
   private static func named(_ name: String) -> ConflictStrategy? {
-    if let strategy = words[name] { return strategy }
-    guard name.hasPrefix("clearlyLaterWins("), name.hasSuffix(")"),
-      let seconds = Double(name.dropFirst("clearlyLaterWins(".count).dropLast()),
-      seconds.isFinite, seconds >= 0
-    else { return nil }
-    return .clearlyLaterWins(seconds: seconds)
+    switch name {
+    case "lastWriteWins": return .lastWriteWins
+    case "remoteWins": return .remoteWins
+    case "localWins": return .localWins
+    case "manual": return .manual
+    default:
+      guard name.hasPrefix("clearlyLaterWins("), name.hasSuffix(")"),
+        let seconds = Double(name.dropFirst("clearlyLaterWins(".count).dropLast()),
+        seconds.isFinite, seconds >= 0
+      else { return nil }
+      return .clearlyLaterWins(seconds: seconds)
+    }
   }
 
   private static func trimmed(_ text: Substring) -> String {
