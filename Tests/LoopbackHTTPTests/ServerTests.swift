@@ -96,7 +96,6 @@ struct ServerTests {
     }
   }
 
-  /// Proves TH-11.
   @Test("The bodies of all requests have a limit in memory, also those that handlers have")
   func bodiesOfAllRequestsHaveLimit() async throws {
     try await ServerHarness.run(HTTPServerOptions { $0.bodyMemory = 1 << 20 }) { harness in
@@ -118,6 +117,7 @@ struct ServerTests {
     }
   }
 
+  /// Proves TH-11.
   @Test("A request is refused before its body, or asked to continue, and gets 413 at the limit")
   func inadmissibleRequestIsRefusedBeforeBody() async throws {
     try await ServerHarness.run { harness in
