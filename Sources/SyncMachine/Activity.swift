@@ -165,7 +165,7 @@ struct Send: Sendable {
   /// ID that feeds use to the ID that the app used.
   var addedWhileAsking: [RecordID: RecordID] = [:]
   /// Records in the event that the app is handling; settled when it has returned.
-  var reportedRecords: [ReportedRecord] = []
+  var reportedRecords: [RecordID] = []
   /// Zones in the event that the app is handling; settled when it has returned.
   var reportedZones: [ReportedZone] = []
   /// The records of the batches without a pending change.
@@ -173,6 +173,8 @@ struct Send: Sendable {
   /// Whether the app's batches repeat such records, so that asking again might never end.
   var isFruitless = false
   var failure: OperationFailure?
+  /// Whether the send ends after the event that the app is handling.
+  var isOver = false
   /// Whether a failed change will be retried.
   var hasRetries = false
   /// The number of record changes with a result.
@@ -202,19 +204,9 @@ struct Send: Sendable {
   }
 }
 
-/// A record in the event that the app is handling.
-///
-/// Not a tuple: arrays of tuples are copied and released element by element through the runtime.
-struct ReportedRecord: Sendable {
-  var id: RecordID
-  /// Whether its change is pending again afterwards.
-  var returns: Bool
-}
-
 /// A zone in the event that the app is handling.
 struct ReportedZone: Sendable {
   var id: ZoneID
-  /// Whether its change is pending again afterwards.
-  var returns: Bool
+  /// Whether it was deleted.
   var isForgotten: Bool
 }

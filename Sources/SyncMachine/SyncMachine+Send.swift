@@ -34,7 +34,7 @@ extension SyncMachine {
   }
 
   private mutating func chooseNext(_ send: inout Send) -> Advance {
-    if send.failure != nil { return close(&send) }
+    if send.isOver { return close(&send) }
     if let request = takeZones(send) { return carry(&send, request) }
     if !send.parts.isEmpty { return carry(&send, send.parts.removeFirst()) }
     return ask(&send)
@@ -159,10 +159,13 @@ extension SyncMachine {
       send.failure = OperationFailure(error)
       sent = Self.allFailed(zones, error)
     }
+    let wasOver = send.isOver
     for result in sent.saved { noteZone(&send, result.id, result.error, now: now) }
     for result in sent.deleted {
       noteZone(&send, result.id, result.error, isDeletion: true, now: now)
     }
+    // The records of other zones can be sent, also if a zone is refused.
+    if case .success(.zonesModified) = answer, !send.hasRetries { send.isOver = wasOver }
     if sent.isPartlyDone { schedule.sendFailures = 0 }
     delivery.events.append(.sentDatabaseChanges(sent))
     enter(.deliveringZones, in: &send)
@@ -173,29 +176,39 @@ extension SyncMachine {
   ) {
     let returns = note(&send, error, now: now)
     if let error { send.failure?.zones[zone] = error }
-    send.reportedZones.append(
-      ReportedZone(id: zone, returns: returns, isForgotten: isDeletion && error == nil))
+    if returns {
+      send.zoneCount += 1
+      settle(zone, returns: true, now: now)
+    } else {
+      send.reportedZones.append(
+        ReportedZone(id: zone, isForgotten: isDeletion && error == nil))
+    }
   }
 
-  /// Settles the changes after the app has handled their results.
+  private mutating func settle(_ zone: ZoneID, returns: Bool, now: Moment) {
+    if state.zones.settle(zone, returns: returns) == .nothing { note(.removeZone(zone), now: now) }
+  }
+
+  private mutating func settle(_ record: RecordID, returns: Bool, now: Moment) {
+    if state.records.settle(record, returns: returns) == .nothing {
+      note(.removeRecord(record), now: now)
+    }
+  }
+
+  /// Settles the changes after the app has handled their results, except those that are retried.
   ///
   /// Not earlier: after a crash in between, a change would neither be pending nor known to the app
-  /// as failed.
+  /// as failed. One that is retried is pending again before that: the app may examine the list.
   private mutating func settleReported(_ send: inout Send, now: Moment) {
     send.zoneCount += send.reportedZones.count
     send.recordCount += send.reportedRecords.count
     for reported in send.reportedZones {
-      if state.zones.settle(reported.id, returns: reported.returns) == .nothing {
-        note(.removeZone(reported.id), now: now)
-      }
+      settle(reported.id, returns: false, now: now)
       if reported.isForgotten { forget(state.resolved(reported.id), now: now) }
     }
     // By index: taking an ID out of the array would retain and release it once more.
     for index in send.reportedRecords.indices {
-      let returns = send.reportedRecords[index].returns
-      if state.records.settle(send.reportedRecords[index].id, returns: returns) == .nothing {
-        note(.removeRecord(send.reportedRecords[index].id), now: now)
-      }
+      settle(send.reportedRecords[index], returns: false, now: now)
     }
     send.reportedZones = []
     send.reportedRecords = []
@@ -249,7 +262,7 @@ extension SyncMachine {
       send.reportedRecords.count + sent.saved.count + sent.deleted.count)
     for index in sent.saved.indices {
       if case .success = sent.saved[index].outcome {
-        send.reportedRecords.append(ReportedRecord(id: sent.saved[index].id, returns: false))
+        send.reportedRecords.append(sent.saved[index].id)
         continue
       }
       noteRecord(&send, sent.saved[index].id, sent.saved[index].error, now: now)
@@ -268,7 +281,12 @@ extension SyncMachine {
   ) {
     let returns = note(&send, error, now: now)
     if let error { send.failure?.records[id] = error }
-    send.reportedRecords.append(ReportedRecord(id: id, returns: returns))
+    if returns {
+      send.recordCount += 1
+      settle(id, returns: true, now: now)
+    } else {
+      send.reportedRecords.append(id)
+    }
   }
 
   /// Adds an item's error to the operation's.
@@ -277,6 +295,7 @@ extension SyncMachine {
   private mutating func note(_ send: inout Send, _ error: CloudError?, now: Moment) -> Bool {
     guard let error else { return false }
     honor(error, now: now)
+    send.isOver = true
     if send.failure == nil {
       send.failure = OperationFailure(
         CloudError(.partialFailure, "Some changes could not be sent; see each item's error."))

@@ -86,6 +86,50 @@ struct SendRuleTests {
     #expect(story.pending == ["save c"])
   }
 
+  /// Proves CE-50.
+  @Test("A change that is retried is in the list while the app handles its failure")
+  func retriedChangeIsListedDuringItsEvent() {
+    for (code, listed) in [
+      (CloudError.Code.zoneBusy, ["save a", "save b"]), (.networkFailure, ["save a", "save b"]),
+      (.quotaExceeded, []),
+    ] {
+      var story = Story.signedIn()
+      var seen: [String]?
+      story.onEvent = { machine, event, _ in
+        guard case .sentRecordChanges = event else { return }
+        seen = machine.state.records.pending.map { "\($0.kind) \($0.id.name)" }
+      }
+      story.save("a", "b")
+      story.send()
+      story.answerRecords(["a": code, "b": code])
+      #expect(seen == listed, "\(code)")
+      #expect(story.pending == listed)
+    }
+  }
+
+  @Test("A zone that is refused does not hold back the records; one that is retried does")
+  func refusedZoneDoesNotHoldBackRecords() {
+    for (code, ends) in [(CloudError.Code.invalidArguments, false), (.zoneBusy, true)] {
+      var story = Story.signedIn()
+      story.machine.add([PendingChange(.save, SendRuleTests.second)], now: story.now)
+      story.save("a")
+      story.send()
+      _ = story.told()
+      story.answerZones([SendRuleTests.second.name: code])
+      if ends {
+        #expect(story.told().suffix(2) == ["didSendChanges", "failed partialFailure"])
+        #expect(story.pending == ["save a"])
+        continue
+      }
+      #expect(story.told() == ["sentDatabaseChanges", "batch?", "> modifyRecords"])
+      story.answerRecords()
+      #expect(
+        story.told() == ["sent [\"a\"][]", "didSendChanges", "failed partialFailure"],
+        "the zone's error is that of the send")
+      #expect(story.pending == [])
+    }
+  }
+
   /// Proves CE-31.
   @Test("A send for some zones, or records, sends the zone changes of those zones only")
   func scopeOfZoneChanges() {
