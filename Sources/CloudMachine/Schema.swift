@@ -67,7 +67,7 @@ struct Schema {
         isChanged = true
       }
     }
-    row.add(added.values)
+    if !added.isEmpty { row.add(added.values) }
     if isNew || isChanged {
       bringsNews = true
       types[save.type] = row

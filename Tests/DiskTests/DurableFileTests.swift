@@ -440,6 +440,29 @@ struct DurableFileTests {
     #expect(try appends(&journal) == 27)
   }
 
+  @Test("A rewrite that fails is due again when the file has grown by a quarter")
+  func failedRewriteIsDueAfterGrowth() throws {
+    let disk = SimulatedDisk()
+    var journal = Self.journal(disk)
+    let word = String(repeating: "w", count: 10_000)
+    try journal.append([word])
+    disk.faults.rates[.rename] = 1
+    var attempts = 0
+    for _ in 1..<100 {
+      try journal.append([word])
+      guard journal.isMostlyObsolete else { continue }
+      attempts += 1
+      #expect(throws: FileError.self) { try journal.rewrite([]) }
+    }
+    // From 270,000 bytes to 1,000,000, each time a quarter more.
+    #expect(attempts == 6)
+    disk.faults = DiskFaults()
+    try journal.rewrite([[word]])
+    #expect(!journal.isMostlyObsolete)
+    for _ in 0..<30 { try journal.append([word]) }
+    #expect(journal.isMostlyObsolete, "a rewrite that succeeded forgets the failure")
+  }
+
   /// The bytes of a file, and what becomes of it.
   struct ReadingCase: Sendable, CustomTestStringConvertible {
     var testDescription: String

@@ -104,6 +104,17 @@ struct FaultTests {
     #expect(try world.names() == ["late", "soon"])
     _ = world.takeHeard()
 
+    for seconds in [Double.infinity, 1e30] {
+      world.controls.delay(by: seconds)
+      async let answer = outcome(of: who, on: world.phone)
+      await world.clock.waitForSleeper(of: .seconds(86_400))
+      world.clock.advance(by: .seconds(86_400))
+      #expect(await answer == "ok")
+    }
+    world.controls.delay(by: -.infinity)
+    #expect(await outcome(of: who, on: world.phone) == "ok")
+    _ = world.takeHeard()
+
     world.controls.delay(by: 5)
     let task = Task { await outcome(of: saving("never"), on: world.phone) }
     await world.clock.waitForSleepers(1)

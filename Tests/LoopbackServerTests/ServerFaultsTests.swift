@@ -1,5 +1,6 @@
 import CloudProtocol
 import Records
+import Synchronization
 import Testing
 
 @testable import LoopbackServer
@@ -65,6 +66,29 @@ struct ServerFaultsTests {
         == [.release(RequestScope(device: "149")), .release(RequestScope(device: "150"))])
     #expect(faults.orders(after: 150) == [])
     #expect(faults.orders(after: 200) == [])
+  }
+
+  @Test("An offline device keeps 200 pushes, and then one of each subscription")
+  func offlineDeviceKeepsFewPushes() {
+    let state = DeviceState(name: "phone", account: "alice")
+    state.setOnline(false)
+    func push(_ subscription: String, _ number: Int) -> CloudPush {
+      let record = RecordID(name: "\(number)", zone: ZoneID(name: "Z"))
+      return CloudPush(
+        container: "c", database: .public, subscription: SubscriptionID(subscription),
+        query: QueryPush(record: record, reason: .created))
+    }
+    for number in 0..<1_000 { state.receive(push("first", number % 500)) }
+    #expect(state.waitingCount == 200)
+    for number in 0..<1_000 { state.receive(push("second", number)) }
+    #expect(state.waitingCount == 201)
+    let heard = Mutex<[CloudPush]>([])
+    _ = state.add { signal in
+      if case .push(let push) = signal { heard.withLock { $0.append(push) } }
+    }
+    state.setOnline(true)
+    #expect(heard.withLock { Set($0.map(\.subscription.rawValue)) } == ["first", "second"])
+    #expect(state.waitingCount == 0)
   }
 
   @Test("A device's latest setting holds, and usual states are not kept")

@@ -20,7 +20,7 @@ final class DeviceState: Sendable {
         ? waiting.contains(push)
         : waiting.contains {
           $0.subscription == push.subscription && $0.container == push.container
-            && $0.database == push.database
+            && $0.database == push.database && $0.environment == push.environment
         }
       if !isKnown { waiting.append(push) }
     }
