@@ -65,7 +65,7 @@ public struct ReadPlan: Hashable, Sendable {
     }
   }
 
-  /// What a transaction does with the stored data.
+  /// The kind of access of a transaction to the stored data.
   public enum Access: Hashable, Sendable {
     /// It may change data; it locks the databases that it changes.
     case writing
@@ -78,7 +78,7 @@ public struct ReadPlan: Hashable, Sendable {
     case replacing
   }
 
-  /// What the transaction does.
+  /// The kind of access; the transaction may change data unless the plan says otherwise.
   public var access = Access.writing
   /// Whether the transaction, which changes nothing, reads nothing that the plan does not name.
   public var isComplete = false

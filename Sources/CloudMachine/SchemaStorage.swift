@@ -134,7 +134,7 @@ public struct RecordTypeRow: Hashable, Sendable, Codable {
     }
   }
 
-  /// Adds fields that the type does not have, at the cost of one insertion.
+  /// Adds fields that the type does not have, all in one pass over its fields.
   package mutating func add(_ new: some Sequence<FieldRow>) {
     fields = (fields + new).sorted { $0.key < $1.key }
   }

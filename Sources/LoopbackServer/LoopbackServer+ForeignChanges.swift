@@ -9,9 +9,8 @@ extension LoopbackServer {
   ///
   /// On PostgreSQL, the faults and limits that other processes have set hold here from then on.
   /// The check is cheap if there was no change. On a file every request performs it, too. Returns
-  /// whether any
-  /// push was sent. Throws `networkFailure` if the server is closed, and what reading the data
-  /// throws.
+  /// whether any push was sent. Throws `networkFailure` if the server is closed, and what reading
+  /// the data throws.
   @discardableResult
   public func checkForForeignChanges() throws(CloudError) -> Bool {
     // Pushes are sent even if the faults can't be read.

@@ -159,13 +159,16 @@ extension SyncMachine {
       send.failure = OperationFailure(error)
       sent = Self.allFailed(zones, error)
     }
-    let wasOver = send.isOver
     for result in sent.saved { noteZone(&send, result.id, result.error, now: now) }
     for result in sent.deleted {
       noteZone(&send, result.id, result.error, isDeletion: true, now: now)
     }
-    // The records of other zones can be sent, also if a zone is refused.
-    if case .success(.zonesModified) = answer, !send.hasRetries { send.isOver = wasOver }
+    // A zone that is refused does not hold back the records of the others.
+    if case .success(.zonesModified) = answer {
+      send.isOver = send.hasRetries
+    } else {
+      send.isOver = true
+    }
     if sent.isPartlyDone { schedule.sendFailures = 0 }
     delivery.events.append(.sentDatabaseChanges(sent))
     enter(.deliveringZones, in: &send)
@@ -280,7 +283,10 @@ extension SyncMachine {
     _ send: inout Send, _ id: RecordID, _ error: CloudError?, now: Moment
   ) {
     let returns = note(&send, error, now: now)
-    if let error { send.failure?.records[id] = error }
+    if let error {
+      send.failure?.records[id] = error
+      send.isOver = true
+    }
     if returns {
       send.recordCount += 1
       settle(id, returns: true, now: now)
@@ -295,7 +301,6 @@ extension SyncMachine {
   private mutating func note(_ send: inout Send, _ error: CloudError?, now: Moment) -> Bool {
     guard let error else { return false }
     honor(error, now: now)
-    send.isOver = true
     if send.failure == nil {
       send.failure = OperationFailure(
         CloudError(.partialFailure, "Some changes could not be sent; see each item's error."))

@@ -193,8 +193,8 @@ extension ItemTable {
       $0.exists = false
       $0.share = nil
     }
-    let anew = entries.filter { $0.key.zoneID == zone }
-    for (id, entry) in anew.sorted(by: { $0.value.order < $1.value.order }) {
+    let ofZone = entries.filter { $0.key.zoneID == zone }
+    for (id, entry) in ofZone.sorted(by: { $0.value.order < $1.value.order }) {
       guard let item = entry.item, item.isSynced else {
         // A deletion has no record any more. One that can't be read can't be sent; it is kept for a
         // version that can.

@@ -183,27 +183,12 @@ struct DeviceTests {
     let cloud = SimulatedCloud()
     let phone = try cloud.launch(on: "phone") { $0 }
     for text in ["first", "second"] {
-      let session = try Session(phone.app)
-      try session.notes.write(text, as: "shopping", session.engine)
-      try await session.engine.sendChanges()
+      let app = try TestedNotes(phone.app)
+      try app.write(text, as: "shopping")
+      try await app.engine.sendChanges()
     }
     _ = try phone.app
     #expect(try stored(cloud) == ["shopping": "second"])
-  }
-
-  /// An engine with its delegate.
-  private struct Session: Sendable {
-    let notes: Notes
-    let engine: CKSyncEngine
-
-    init(_ surroundings: AppSurroundings) throws {
-      notes = try Notes(surroundings.folder)
-      var configuration = CKSyncEngine.Configuration(
-        database: surroundings.container.privateCloudDatabase,
-        stateSerialization: notes.savedState, delegate: notes)
-      configuration.automaticallySync = false
-      engine = CKSyncEngine(configuration)
-    }
   }
 
   @Test("A refusal of changes does not reach a device that is offline or signed out")

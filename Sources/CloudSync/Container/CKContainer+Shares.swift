@@ -34,7 +34,8 @@ extension CKContainer {
   public func accept(
     _ metadatas: [CKShare.Metadata]
   ) async throws -> [CKShare.Metadata: Result<CKShare, any Error>] {
-    try await connection.uncancelled { [shareRequests] in try await shareRequests.accept(metadatas)
+    try await connection.uncancelled { [shareRequests] in
+      try await shareRequests.accept(metadatas)
     }.byID
   }
 

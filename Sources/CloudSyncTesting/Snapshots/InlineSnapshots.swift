@@ -31,7 +31,6 @@ final class InlineSnapshots: Sendable {
             file, with a name for each run.
             """, filePath: filePath, line: line)
       }
-      contents.texts[place] = text
       let file = URL(fileURLWithPath: filePath)
       var lines = try String(contentsOf: file, encoding: .utf8)
         .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
@@ -55,6 +54,7 @@ final class InlineSnapshots: Sendable {
       try Data(lines.joined(separator: "\n").utf8).write(to: file, options: .atomic)
       contents.offsets[filePath, default: []].append(
         LineOffset(line: line, count: new.count - old.count))
+      contents.texts[place] = text
     }
   }
 

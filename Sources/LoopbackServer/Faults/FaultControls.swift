@@ -65,8 +65,8 @@ public final class FaultControls: Sendable {
       in: scope)
   }
 
-  /// Delays the next `count` requests in `scope` by `seconds` of the server's clock before they are
-  /// carried out.
+  /// Delays the next `count` requests in `scope` by `seconds` of the server's clock, at most a day,
+  /// before they are carried out.
   public func delay(next count: Int = 1, by seconds: Double, in scope: RequestScope = .all) {
     add(.delay(seconds), next: count, in: scope)
   }
@@ -182,7 +182,6 @@ public final class FaultControls: Sendable {
   }
 
   func sleep(_ seconds: Double) async throws(CloudError) {
-    // A delay of a day is as good as any longer one.
     let seconds = min(max(0, seconds), 86_400)
     do { try await clock.sleep(for: .seconds(seconds)) } catch { throw .cancelled }
   }

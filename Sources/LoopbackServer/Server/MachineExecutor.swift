@@ -156,7 +156,10 @@ final class MachineExecutor: Sendable {
     let device = unknown.device
     // A request that runs again counts once.
     var throttling: CloudError??
-    return try enter(runs: MachineExecutor.mostRuns) { machine, storage in
+    return try enter(runs: MachineExecutor.mostRuns) {
+      // Another server may have removed the account.
+      if let account { self.state.withLock { $0.users[Array(account.utf8)] = nil } }
+    } body: { machine, storage in
       if throttling == nil {
         throttling = try machine.refusal(ofAccount: account, device: device, countedIn: storage)
       }
@@ -171,43 +174,30 @@ final class MachineExecutor: Sendable {
           call, account: account, user: user, device: device,
           readsReceipt: unknown.choseRequestID, in: storage)
       }
-      let (step, pushes) = try self.forgetting(account) {
-        try self.knowing(machine, storage) {
-          if account == nil || known != nil { try foresee(known) }
-          let user = try account.map { name in
-            try machine.account(named: name, in: storage)
-          }?.user
-          if user != known {
-            // The databases are locked before the receipt is read.
-            try foresee(user)
-          }
-          var caller = unknown
-          caller.user = user
-          let refusal =
-            throttling
-            ?? self.state.withLock { state in
-              machine.refusal(of: caller, now: now, throttle: &state.throttle)
-            }
-          throttling = .some(refusal)
-          if let refusal { return (Outcome(refusal).step, [], []) }
-          let step = try machine.begin(call, from: caller, now: now, in: storage)
-          guard case .answered(let answer) = step else { return (step, [], []) }
-          if case .success(let reply) = answer.result { onReply?(reply) }
-          return (step, answer.pushes, answer.changed)
+      let (step, pushes) = try self.knowing(machine, storage) {
+        if account == nil || known != nil { try foresee(known) }
+        let user = try account.map { name in
+          try machine.account(named: name, in: storage)
+        }?.user
+        if user != known {
+          // The databases are locked before the receipt is read.
+          try foresee(user)
         }
+        var caller = unknown
+        caller.user = user
+        let refusal =
+          throttling
+          ?? self.state.withLock { state in
+            machine.refusal(of: caller, now: now, throttle: &state.throttle)
+          }
+        throttling = .some(refusal)
+        if let refusal { return (Outcome(refusal).step, [], []) }
+        let step = try machine.begin(call, from: caller, now: now, in: storage)
+        guard case .answered(let answer) = step else { return (step, [], []) }
+        if case .success(let reply) = answer.result { onReply?(reply) }
+        return (step, answer.pushes, answer.changed)
       }
       return Outcome(step, pushes)
-    }
-  }
-
-  /// Runs `body`, and forgets the user of `account` if it has to run again: another server may have
-  /// removed the account.
-  private func forgetting<Value>(
-    _ account: String?, _ body: () throws -> Value
-  ) throws -> Value {
-    do { return try body() } catch let conflict as TransactionConflict {
-      if let account { state.withLock { $0.users[Array(account.utf8)] = nil } }
-      throw conflict
     }
   }
 
@@ -262,14 +252,14 @@ final class MachineExecutor: Sendable {
         changed = changes
         // Before the commit, so that no check takes them for the changes of another process.
         if !changed.isEmpty { state.withLock { $0.positions.learn(changed) } }
-        // A storage in this process would have to apply the changes now, to a copy of its state.
+        // A storage in this process would have to apply the changes now, to a copy of its state; it
+        // reads the names after the commit, when nothing can take the changes back.
         let addressed =
-          storages.isShared ? try MachineExecutor.addressed(foreign + pushes, storage) : []
+          storages.isShared ? try MachineExecutor.addressed(foreign + pushes, storage) : nil
         return (value, foreign + pushes, addressed)
       }
       if !changed.isEmpty { notifier?.send(changed.map(\.id)) }
-      let pushes = storages.isShared ? result.2 : addressedLater(result.1, storage)
-      return (result.0, pushes)
+      return (result.0, result.2 ?? (try? MachineExecutor.addressed(result.1, storage)) ?? [])
     } catch {
       state.withLock { state in
         state.positions.forget(changed)
@@ -419,7 +409,7 @@ final class MachineExecutor: Sendable {
     }
   }
 
-  /// The plan of a transaction that says only what it does.
+  /// The plan of a transaction of which only the kind of access is known.
   private static func plan(_ access: ReadPlan.Access) -> ReadPlan {
     var plan = ReadPlan()
     plan.access = access
@@ -568,13 +558,6 @@ final class MachineExecutor: Sendable {
     return pushes
   }
 
-  /// Adds the account names, after a commit; without them the pushes are lost, as on a network.
-  private func addressedLater(
-    _ orders: [OutgoingPush], _ storage: any CloudStorage
-  ) -> [AddressedPush] {
-    (try? MachineExecutor.addressed(orders, storage)) ?? []
-  }
-
   /// Adds the account names.
   private static func addressed(
     _ orders: [OutgoingPush], _ storage: any CloudStorage
@@ -600,9 +583,11 @@ final class MachineExecutor: Sendable {
   /// - Parameters:
   ///   - runs: how often `body` is run at most, as long as it throws a `TransactionConflict` and
   ///     took less time than a request waits for a storage.
+  ///   - forget: called before `body` runs again, to forget what the conflict may contradict.
   ///   - body: changes the state only as its last step, or takes the change back when it fails.
   private func enter<Value: Sendable>(
-    runs: Int = 1, _ body: (CloudMachine, any CloudStorage) throws -> Value
+    runs: Int = 1, beforeRerun forget: () -> Void = {},
+    body: (CloudMachine, any CloudStorage) throws -> Value
   ) throws(CloudError) -> Value {
     do {
       return try storages.use { storage in
@@ -624,6 +609,7 @@ final class MachineExecutor: Sendable {
               Thread.sleep(forTimeInterval: conflict.delay / .seconds(1) * Double(1 << conflicts))
             }
             conflicts += 1
+            forget()
           }
         }
       }
