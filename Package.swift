@@ -13,7 +13,6 @@ let strict: [SwiftSetting] =
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("InferIsolatedConformances"),
-    .enableUpcomingFeature("ImmutableWeakCaptures"),
   ] + warnings
 
 /// libpq is needed with the trait only.
@@ -89,8 +88,8 @@ let package = Package(
     .library(name: "CloudSyncTesting", targets: ["CloudSyncTesting"]),
     .library(name: "SyncedStore", targets: ["SyncedStore", "DurableFiles"]),
     .library(name: "CloudKit", targets: ["CloudKitProduct"]),
-    .executable(name: "cloudsync", targets: ["cloudsync"]),
-    .executable(name: "stores", targets: ["stores"]),
+    .executable(name: "cloudsync", targets: ["CloudSyncTool"]),
+    .executable(name: "stores", targets: ["StoresTool"]),
   ],
   traits: [
     .trait(
@@ -155,7 +154,7 @@ let package = Package(
         "CloudSync", "LoopbackServer", "SyncMachine", "CloudMachine", "CloudProtocol", "Records",
       ]),
     tool(
-      "cloudsync",
+      "CloudSyncTool",
       [
         "LoopbackHTTP", "LoopbackServer", "WebServices", "StateInspection", "CloudSync",
         "CloudProtocol", "CommandLineKit", "Disk",
@@ -174,7 +173,7 @@ let package = Package(
     store("IdeaStore", ["SyncSupport"], exclude: ["Samples"]),
     store("AnnotationStore", ["SyncSupport"]),
     tool(
-      "stores",
+      "StoresTool",
       [
         "TabStore", "ClipboardStore", "GameResultStore", "AchievementStore", "LeaderboardStore",
         "IdeaStore", "AnnotationStore", "SyncSupport", "SyncedStore",
@@ -329,7 +328,8 @@ let package = Package(
     tests(
       "ExampleTests",
       [
-        "stores", "SyncSupport", "CommandLineKit", "CloudSync", "LoopbackServer", "LoopbackHTTP",
+        "StoresTool", "SyncSupport", "CommandLineKit", "CloudSync", "LoopbackServer",
+        "LoopbackHTTP",
         "VerificationSupport",
       ]),
     tests(

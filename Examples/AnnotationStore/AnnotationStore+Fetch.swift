@@ -42,7 +42,11 @@ extension AnnotationStore {
             // Nothing says that the user removed the own zone, so it is made again.
             tables.takeZoneLoss(key, key.isEmpty ? .encryptedDataReset : .deleted)
           }
-          tables.changeSettings { $0.databaseTokens[name] = Self.data(page.changeToken) }
+          // A list from its beginning that is interrupted must begin again.
+          let isResumable = listed == nil || !isMore
+          tables.changeSettings {
+            $0.databaseTokens[name] = isResumable ? Self.data(page.changeToken) : nil
+          }
         }
       } catch let error as CKError where error.code == .changeTokenExpired && since != nil {
         (token, listed) = (nil, [])

@@ -39,8 +39,8 @@ extension GameResultStore {
     await pass?.value
     let end = state.withLock(\.syncState)
     for waiter in waiters { waiter.resume(returning: end) }
-    // The next start repeats what can't be stored.
-    try? await store.shutDown()
+    // The store may have been started again; the next start repeats what can't be stored.
+    if !loop.isRunning { try? await store.shutDown() }
   }
 
   /// Syncs now: sends unsent changes, fetches new ones, and tries again what was given up.

@@ -83,12 +83,12 @@ struct IdeaFile {
       id = UUID(uuidString: text(.id))
       if id == nil { throw IdeaError.idIsNoUUID }
     }
-    let created = try date(.createdAt) ?? now
-    let updated = try date(.updatedAt) ?? created
+    let updated = try date(.updatedAt)
+    let created = try date(.createdAt) ?? min(now, updated ?? now)
     // The rules are checked before a name is spent on it.
     var idea = Idea(
       id: id ?? Self.placeholder, title: text(.title), description: text(.description),
-      isCompleted: Self.yes.contains(completion), createdAt: created, updatedAt: updated,
+      isCompleted: Self.yes.contains(completion), createdAt: created, updatedAt: updated ?? created,
       deviceId: deviceID)
     try idea.validate()
     if id == nil { idea.id = makeID() }

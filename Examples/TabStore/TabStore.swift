@@ -109,6 +109,10 @@ public final class TabStore: Sendable {
   ///
   /// - Throws: `FileError` if it can't be stored.
   public func applyCloudTab(_ tab: CloudTabRecord) throws {
+    // The record has no change tag that tells which version is newer.
+    if let mine = self.tab(tab.id), !tab.wins(over: mine), !store.isUnsent(tab.recordName) {
+      return
+    }
     let record = CKRecord(recordType: ScratchTab.recordType, recordID: recordID(tab.id))
     tab.copy(to: record)
     try store.receive([record])

@@ -51,8 +51,7 @@ package struct SystemDisk: Disk {
       case path.startIndex: "/"
       case .some(let slash): String(path[..<slash])
       }
-    let file = SystemFile(try SystemDisk.descriptor(folder, O_RDONLY))
-    try check(retrying { fsync(file.number) })
+    try SystemFile(try SystemDisk.descriptor(folder, O_RDONLY)).synchronizeAll()
   }
 
   /// Acquires a `flock` on the file, which is released when the process ends.
@@ -103,11 +102,21 @@ private final class SystemFile: DiskFile {
 
   func synchronize() throws(DiskError) {
     #if canImport(Darwin)
-      // After `fsync` the bytes may still be in the drive's cache.
-      try check(retrying { fcntl(number, F_FULLFSYNC) })
+      try synchronizeAll()
     #else
       try check(retrying { fdatasync(number) })
     #endif
+  }
+
+  /// Waits for everything about the file, or for the names in a folder.
+  func synchronizeAll() throws(DiskError) {
+    #if canImport(Darwin)
+      // After `fsync` the bytes may still be in the drive's cache, but some volumes, such as those
+      // of a network, offer nothing else.
+      if retrying({ fcntl(number, F_FULLFSYNC) }) == 0 { return }
+      guard [ENOTSUP, ENOTTY, EINVAL].contains(errno) else { throw DiskError(number: errno) }
+    #endif
+    try check(retrying { fsync(number) })
   }
 
   /// Prevents endless repetition of a write that writes nothing without an error.

@@ -32,13 +32,17 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
   private var compactSize = 0
   /// The size at the last rewrite that failed; 0 if none did since one succeeded.
   private var failedSize = 0
+  /// The first line of the file that was read, if it names an older version.
+  private var olderHeader: Data?
 
   /// Names the journal; nothing is read or created.
   ///
   /// - Parameters:
   ///   - url: the file.
   ///   - format: the name of the format, without spaces; the first line of the file.
-  ///   - version: the version that is written, and the newest one that is read.
+  ///   - version: the version that is written, and the newest one that is read: `Change` decodes
+  ///     the changes of older ones, too. The first group that is added to an older file gives it
+  ///     this version.
   public init(_ url: URL, format: String, version: Int = 1) {
     self.init(AtomicFile(url), format: format, version: version)
   }
@@ -84,13 +88,15 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
     recovering isRecovering: Bool = false, userInfo: [CodingUserInfoKey: any Sendable] = [:]
   ) throws(FileError) -> Reading {
     hasOthersLines = false
-    uncertainLine = nil
+    (uncertainLine, olderHeader) = (nil, nil)
     guard let data = try file.read() else {
       (size, compactSize) = (0, 0)
       return Reading(exists: false)
     }
     var reading = Reading()
     var damage: FileError?
+    olderHeader = headerOfOlder(data)
+    let header = olderHeader ?? header
     if !data.starts(with: header) {
       let error = unknownHeader(data)
       guard isRecovering, error.step == .understand else { throw error }
@@ -159,6 +165,7 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
     if let uncertainLine { try cut(rewriting: uncertainLine, of: size) }
     if hasRest { try cut() }
     if size == 0, try hasOthersFile() == false { try rewrite([], replacingOthers: isRemoved) }
+    if let olderHeader { try renew(olderHeader) }
     if isNameUncertain { try synchronizeName() }
     // Another journal may have replaced the file.
     let (open, found) = try file.doing(.write) { () throws(DiskError) in
@@ -202,9 +209,21 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
     uncertainLine = nil
     hasOthersLines = false
     isRemoved = false
+    olderHeader = nil
     size = data.count
     compactSize = data.count
     try synchronizeName()
+  }
+
+  /// Replaces the header of an older version, so that an older app does not read what follows.
+  private mutating func renew(_ older: Data) throws(FileError) {
+    try checkForOthers()
+    guard let data = try file.read() else { return }
+    try file.replace(header + data.dropFirst(older.count))
+    isNameUncertain = true
+    olderHeader = nil
+    size += header.count - older.count
+    if compactSize > 0 { compactSize += header.count - older.count }
   }
 
   /// Whether another journal has made a file of this format since this one found none.
@@ -238,7 +257,7 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
   /// - Throws: ``FileError`` if it can't be removed.
   public mutating func remove() throws(FileError) {
     hasRest = false
-    uncertainLine = nil
+    (uncertainLine, olderHeader) = (nil, nil)
     hasOthersLines = false
     size = 0
     compactSize = 0
@@ -383,10 +402,21 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
     }
   }
 
-  private func unknownHeader(_ data: Data) -> FileError {
-    let words = String(decoding: data.prefix(64), as: UTF8.self)
+  /// The first line of a file of this format and an older version.
+  private func headerOfOlder(_ data: Data) -> Data? {
+    guard let found = foundVersion(data), (1..<version).contains(found) else { return nil }
+    return Data("\(format) \(found)\n".utf8)
+  }
+
+  /// The version in the first line of a file of this format.
+  private func foundVersion(_ data: Data) -> Int? {
+    let words = String(decoding: data.prefix(format.utf8.count + 24), as: UTF8.self)
       .split(whereSeparator: \.isWhitespace)
-    if words.count >= 2, words[0] == format, let found = Int(words[1]), found > version {
+    return words.count >= 2 && words[0] == format ? Int(words[1]) : nil
+  }
+
+  private func unknownHeader(_ data: Data) -> FileError {
+    if let found = foundVersion(data), found > version {
       return FileError(
         .use, url, "a newer version of the app wrote it (format \(found)). Nothing was changed.")
     }

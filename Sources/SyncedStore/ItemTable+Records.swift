@@ -25,13 +25,19 @@ extension ItemTable {
     // An item that stays on this device does not follow a record of the same name. It has no change
     // tag either, so that a later save of the item finds the conflict.
     if entries[id]?.item?.isSynced == false { return }
+    if let known = entries[id], known.type != record.recordType, types[record.recordType] != nil {
+      takeNameUsedAgain(id, known)
+    }
     guard let type = types[entries[id]?.type ?? record.recordType] ?? types[record.recordType]
     else { return keepUnreadable(record) }
     guard let theirs = type.read(record, entries[id]?.item) else {
       return takeUnreadable(record, type)
     }
     var entry = entries[id] ?? newEntry(record.recordType)
-    entry.systemFields = record.systemFields
+    // A record that the app made itself has no change tag.
+    if record.recordChangeTag != nil || entry.systemFields == nil {
+      entry.systemFields = record.systemFields
+    }
     entry.unreadable = nil
     if entry.change?.isDeletion == true { return set(entry, for: id) }
     guard let mine = entry.item else {
@@ -42,6 +48,16 @@ extension ItemTable {
     let isOlder = entry.isOlder { type.read(record, $0) }
     merge(mine, with: theirs, isOlder, type, &entry, id)
     set(entry, for: id)
+  }
+
+  /// A record was deleted, and its name used for an item of another type: a change of the first one
+  /// can't be sent any more.
+  private mutating func takeNameUsedAgain(_ id: CKRecord.ID, _ known: Entry) {
+    forgetFailure(id)
+    if known.item != nil {
+      show(id, known.type, .removed, known.change == nil ? nil : .serverWon)
+    }
+    set(nil, for: id)
   }
 
   /// Merges the version of a record.
@@ -228,12 +244,15 @@ extension ItemTable {
     let id = record.recordID
     activity.saved += 1
     forgetFailure(id)
+    let number = inFlight.removeValue(forKey: id)
+    // The change was given up while it was sent, but the server has it.
+    if number != nil, entries[id]?.change == nil { return take(record) }
     guard var entry = entries[id] else { return }
     entry.systemFields = record.systemFields
     entry.unreadable = nil
     let saved = types[entry.type]?.read(record, entry.item)
     if let change = entry.change, !change.isDeletion,
-      change.number == inFlight[id] || entry.item?.isEqual(to: saved) == true
+      change.number == number || entry.item?.isEqual(to: saved) == true
     {
       entry.settle()
     } else if let change = entry.change {
@@ -241,7 +260,6 @@ extension ItemTable {
       entry.base = change.isDeletion ? nil : saved
       entry.offered = []
     }
-    inFlight[id] = nil
     set(entry, for: id)
   }
 
@@ -302,6 +320,8 @@ extension ItemTable {
   }
 
   private mutating func refuse(_ id: CKRecord.ID, _ error: CKError) {
+    // A change that was given up meanwhile is no problem.
+    guard entries[id]?.change != nil else { return }
     activity.note(.record(id), error.code, message(error))
     // After other errors the server may have this version.
     let refusals: [CKError.Code] = [
@@ -318,7 +338,6 @@ extension ItemTable {
   mutating func revert(_ id: CKRecord.ID, to record: CKRecord?) {
     guard var entry = entries[id] else { return }
     settle(&entry, id)
-    inFlight[id] = nil
     entry.forgetRecord()
     entry.systemFields = record?.systemFields
     entry.item = record.flatMap { types[entry.type]?.read($0, entry.item) }

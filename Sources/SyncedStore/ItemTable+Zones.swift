@@ -111,9 +111,11 @@ extension ItemTable {
     }
   }
 
-  /// Creates zones that are missing although a fetch did not say that they were deleted.
-  mutating func createMissingZones() {
-    for zone in missingZones.sorted(by: { $0.zoneName < $1.zoneName }) { sendAnew(zone) }
+  /// Creates those of `zones` that are missing although a fetch did not say that they were deleted.
+  mutating func createMissingZones(among zones: Set<CKRecordZone.ID>) {
+    for zone in missingZones.intersection(zones).sorted(by: { $0.zoneName < $1.zoneName }) {
+      sendAnew(zone)
+    }
   }
 
   /// The first complete fetch of an engine without state has ended.

@@ -171,7 +171,14 @@ struct ItemTable: Sendable {
         "The name \"\(name.prefix(80))\" can't be that of a record, so the item was not saved. Use "
           + "1 to 255 ASCII characters, the first of which is no underscore.")
     }
-    return recordID(name, in: zone)
+    let id = recordID(name, in: zone)
+    if let known = entries[id]?.type, known != type {
+      throw SyncedStoreError(
+        .usedName,
+        "There is an item of the type \(known) with the name \"\(name)\", or its deletion is not "
+          + "sent yet, so the item of the type \(type) was not saved. Use another name.")
+    }
+    return id
   }
 
   /// The items of a type, in the order in which they were created.
@@ -430,6 +437,9 @@ struct ItemTable: Sendable {
     if !isSettingsStored { changes.append(StoredChange(settings: settings)) }
     return changes
   }
+
+  /// Notes that the entries of records were changed and not stored.
+  mutating func noteUnstored(_ ids: [CKRecord.ID]) { unstored.formUnion(ids) }
 
   /// Notes that changes were not stored after all.
   mutating func putBack(_ changes: [StoredChange]) {

@@ -3,7 +3,8 @@ import Synchronization
 
 /// The engine's delegate: it hands everything to the store, which it does not retain.
 final class EngineDelegate: CKSyncEngineDelegate {
-  private weak let store: SyncedStore?
+  /// Set by the initializer alone; a weak reference has to be a variable for Swift 6.2.
+  private nonisolated(unsafe) weak var store: SyncedStore?
 
   init(_ store: SyncedStore) {
     self.store = store
@@ -257,7 +258,12 @@ extension SyncedStore {
       let ids = state.table.takeHandedOver()
       guard !ids.isEmpty else { return }
       note(&state) { state throws(FileError) in
-        try state.journal.append([StoredChange(handedOver: ids.map { state.table.key($0) })])
+        do throws(FileError) {
+          try state.journal.append([StoredChange(handedOver: ids.map { state.table.key($0) })])
+        } catch {
+          state.table.noteUnstored(ids)
+          throw error
+        }
       }
     }
   }

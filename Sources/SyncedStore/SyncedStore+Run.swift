@@ -105,7 +105,10 @@ extension SyncedStore {
 
   private func start(_ connection: Connection, _ state: inout State) throws {
     try state.checkDatabase(connection.name)
-    guard state.run == nil else { return }
+    guard state.run == nil else {
+      state.restart = connection
+      return
+    }
     let saved = try readEngineState(&state)
     // Created under the lock: its first event asks whether it is the current one.
     let delegate = EngineDelegate(self)
@@ -216,21 +219,32 @@ extension SyncedStore {
     }
   }
 
-  /// Ends the sync and forgets nothing: for an app that quits.
+  /// Ends the sync and forgets nothing: for an app that quits, or enters the background.
   ///
-  /// - Throws: `FileError` if something can't be stored; the next start repeats it.
+  /// A store that is started again meanwhile syncs afterwards.
+  ///
+  /// - Throws: `FileError` if something can't be stored; the next start repeats it. As ``start()``
+  ///   if the store can't be started again.
   public func shutDown() async throws {
-    await cancelOperations()
-    let task = try state.withLock { state in
-      defer {
-        state.run = nil
-        state.tellStatus()
-      }
-      try store(&state)
-      return state.run?.statusTask
+    let engine = state.withLock { state in
+      state.restart = nil
+      return state.run?.engine
     }
-    task?.cancel()
+    await cancelOperations()
+    let (task, outcome) = state.withLock { state in
+      let outcome = Result { try store(&state) }
+      // Another call may have ended the run, and the store may have been started since.
+      guard let run = state.run, run.engine === engine else {
+        return (nil as Task<Void, Never>?, outcome)
+      }
+      run.statusTask?.cancel()
+      state.run = nil
+      defer { state.tellStatus() }
+      guard let connection = state.restart else { return (run.statusTask, outcome) }
+      return (run.statusTask, Result { try start(connection, &state) }.flatMap { outcome })
+    }
     await task?.value
+    try outcome.get()
   }
 
   /// Cancels what is under way; returns when nothing is.
@@ -251,14 +265,14 @@ extension SyncedStore {
       let engine = state.run?.engine
       state.run?.fetchTask?.cancel()
       state.run?.statusTask?.cancel()
-      state.run = nil
+      (state.run, state.restart) = (nil, nil)
       state.table.settings.states = []
       defer { state.tellStatus() }
       return (engine, Result { () throws(FileError) in try state.flush() })
     }
     // Not waited for, and detached, because the caller may be a callback of the engine.
     if let engine { Task.detached { await engine.cancelOperations() } }
-    try stateFile.remove()
+    try stateFile.removeFile()
     try stored.get()
   }
 
@@ -340,12 +354,16 @@ extension SyncedStore {
   /// - Throws: the engine's `CKError`; ``SyncedStoreError`` if the store was not started.
   public func fetchChanges() async throws {
     let engine = try engine()
+    let missingZones = state.withLock { $0.table.missingZones }
     try await engine.fetchChanges()
-    fetchEnded(of: engine)
+    fetchEnded(of: engine, missing: missingZones)
   }
 
   /// Follows the success of a fetch; an engine that was started meanwhile has not fetched yet.
-  func fetchEnded(of engine: CKSyncEngine) {
+  ///
+  /// - Parameter missingZones: the zones that were missing when the fetch began. It tells nothing
+  ///   of those that a send found missing since.
+  func fetchEnded(of engine: CKSyncEngine, missing missingZones: Set<CKRecordZone.ID>) {
     state.withLock { state in
       guard let run = state.run, run.engine === engine else { return }
       state.run?.needsFetch = false
@@ -353,7 +371,7 @@ extension SyncedStore {
       // No fetch will finish the reads that are left.
       if state.isIdle { state.run?.readZones = [:] }
       if let first = run.firstFetch { state.table.takeAllZones(first.found) }
-      state.table.createMissingZones()
+      state.table.createMissingZones(among: missingZones)
       settle(&state)
     }
   }

@@ -180,6 +180,8 @@ public struct SyncedStoreError: Error, Hashable, Sendable, LocalizedError,
     public static let otherZone = Code(rawValue: "otherZone")
     /// The name of an item can't be that of a record.
     public static let invalidName = Code(rawValue: "invalidName")
+    /// The name of an item is that of an item of another type.
+    public static let usedName = Code(rawValue: "usedName")
   }
 
   /// The kind.

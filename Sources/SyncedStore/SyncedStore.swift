@@ -47,6 +47,8 @@ public final class SyncedStore: Sendable {
     /// The database for the next start.
     var connection: Connection?
     var run: Run?
+    /// The database of a start that came while the store shuts down.
+    var restart: Connection?
     /// The number of calls of ``SyncedStore/sync(rounds:)`` that have not returned.
     var syncs = 0
     var failure: CKError?
@@ -220,8 +222,8 @@ public final class SyncedStore: Sendable {
   ///
   /// Without a zone, the store's own is meant.
   /// - Throws: `FileError` if it can't be stored, ``SyncedStoreError`` for a type that the store
-  ///   was opened without, a name that CloudKit does not accept, or a zone that is not shared with
-  ///   the account any more; nothing is changed then.
+  ///   was opened without, a name that CloudKit does not accept or that an item of another type
+  ///   has, or a zone that is not shared with the account any more; nothing is changed then.
   public func save<Item: SyncedItem>(_ item: Item, in zone: CKRecordZone.ID? = nil) throws {
     try change { try $0.save(item, in: zone) }
   }

@@ -28,7 +28,8 @@ public struct SyncedTransaction: Sendable {
   ///
   /// Without a zone, the store's own is meant.
   /// - Throws: ``SyncedStoreError`` if the store was opened without the item's type, CloudKit does
-  ///   not accept the item's name, or the zone is not shared with the account any more.
+  ///   not accept the item's name, an item of another type has it, or the zone is not shared with
+  ///   the account any more.
   public mutating func save<Item: SyncedItem>(
     _ item: Item, in zone: CKRecordZone.ID? = nil
   ) throws {

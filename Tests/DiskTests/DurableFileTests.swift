@@ -360,6 +360,35 @@ struct DurableFileTests {
     }
   }
 
+  @Test("A journal of an older version is read, and has the new version from the next change on")
+  func olderVersionIsRead() throws {
+    let disk = SimulatedDisk()
+    var older = Journal<String>(AtomicFile(Self.url, on: disk), format: "words", version: 1)
+    try older.append(["a"])
+    #expect(try Self.words(on: disk) == ["a"])
+    _ = try older.read()
+    try older.append(["b"])
+    var journal = Self.journal(disk)
+    #expect(try journal.read().changes == ["a", "b"])
+    let images = Images()
+    disk.observe { images.add($0) }
+    try journal.append(["c"])
+    disk.observe(nil)
+    try journal.append(["d"])
+    #expect(try Self.words(on: disk) == ["a", "b", "c", "d"])
+    #expect { _ = try older.read() } throws: { ($0 as? FileError)?.step == .use }
+    for seed in Self.seeds {
+      for image in images.all {
+        let found = try Self.words(on: Self.restarted(image.afterCrash(seed: seed)))
+        #expect(found == ["a", "b"] || found == ["a", "b", "c"])
+      }
+    }
+    #expect(throws: FileError.self) {
+      var other = Journal<String>(AtomicFile(Self.url, on: disk), format: "word", version: 3)
+      _ = try other.read()
+    }
+  }
+
   @Test("What a journal failed to remove is replaced by the next change")
   func failedRemovalIsReplaced() throws {
     let disk = SimulatedDisk()
@@ -493,7 +522,7 @@ struct DurableFileTests {
       testDescription: "a file of another format", damage: { $0[0] ^= 1 }, changes: nil,
       recovered: ["a", "b"]),
     ReadingCase(
-      testDescription: "an older version", damage: { $0[6] = UInt8(ascii: "1") }, changes: nil,
+      testDescription: "no version", damage: { $0[6] = UInt8(ascii: "0") }, changes: nil,
       recovered: ["a", "b"]),
     ReadingCase(
       testDescription: "another format with a higher version",

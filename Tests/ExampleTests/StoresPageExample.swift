@@ -3,7 +3,7 @@ import CommandLineKit
 import Foundation
 import SyncSupport
 
-@testable import stores
+@testable import StoresTool
 
 // The example of the page of the tool `stores`, which is compiled but not run, because the help has
 // no section of that store. A rule compares it with the page.

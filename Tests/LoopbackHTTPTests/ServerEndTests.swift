@@ -268,7 +268,8 @@ struct ServerEndTests {
       }
       return HTTPResponse(200)
     }
-    weak let core = server?.core
+    weak var core: HTTPServerCore?
+    core = server?.core
     let client = try TestClient(port: server?.port ?? 0)
     await client.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
     await started.wait()

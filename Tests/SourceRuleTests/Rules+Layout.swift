@@ -111,6 +111,16 @@ extension SourceRule {
       ]),
 
     SourceRule(
+      name: "Paths and names of targets differ by more than case, as disks of Macs need it",
+      check: { $0.caseFaults() },
+      broken: [
+        (["Sources/A/A.swift": "", "Sources/a/B.swift": ""], ["Sources/a"]),
+        (["Docs/A.md": "", "Docs/a.md": ""], ["Docs/a.md"]),
+        (["Package.swift": "module(\"A\")\ntool(\"a\", [], path: \"b\")"], ["Package.swift:2"]),
+      ],
+      kept: [["Package.swift": "module(\"A\")\ntool(\"b\")", "A/a.swift": "", "B/a.swift": ""]]),
+
+    SourceRule(
       name: "Every folder of Sources has a row in CONTRIBUTING.md, and every row a folder",
       check: { $0.contributingFaults() },
       broken: [
@@ -248,6 +258,23 @@ extension SourceTree {
       file.name == "Package.swift" && file.folder != ""
     }
     return (calls ?? []) + files.map { Fault(place: $0.path, message: "does not belong here") }
+  }
+
+  fileprivate func caseFaults() -> [Fault] {
+    var spellings: [String: String] = [:]
+    func isSecond(_ name: String) -> Bool {
+      let known = spellings[name.lowercased()]
+      spellings[name.lowercased()] = known ?? name
+      return known ?? name != name
+    }
+    let paths = files.flatMap { file in
+      let parts = file.path.split(separator: "/")
+      return parts.indices.map { parts[...$0].joined(separator: "/") }
+    }
+    let message = "another name differs from it only by case"
+    return Set(paths).sorted().filter { isSecond($0) }.map { Fault(place: $0, message: message) }
+      + PackageManifest(self["Package.swift"]).targets.filter { isSecond("target " + $0.name) }
+      .map { Fault(place: "Package.swift:\($0.line)", message: message) }
   }
 
   fileprivate func folderFaults() -> [Fault] {

@@ -25,11 +25,11 @@ let drivers: KeyValuePairs = [
     "a fetch that tells what became of a zone, and is cancelled with the store's sync",
   "Sources/SyncedStore/SyncedStore+Run.swift":
     "ends an engine without waiting in one of its callbacks",
-  "Sources/cloudsync/Server/ChildProcess.swift":
+  "Sources/CloudSyncTool/Server/ChildProcess.swift":
     "waits for the command of exec to end",
-  "Sources/cloudsync/Server/RequestLog.swift":
+  "Sources/CloudSyncTool/Server/RequestLog.swift":
     "writes the lines of a log, for which no request waits",
-  "Sources/cloudsync/Server/ReceivedSignals.swift":
+  "Sources/CloudSyncTool/Server/ReceivedSignals.swift":
     "reads the signals that were caught",
   "Tests/Support/VerificationSupport/SeedOptions.swift":
     "spreads independent worlds and processes over the cores",
@@ -114,7 +114,7 @@ extension SourceRule {
           "Sources/CloudSync/A.swift":
             "Task(executorPreference: a) { f() }\nTask.detached(\n  executorPreference: a) {}"
         ],
-        ["Sources/cloudsync/A.swift": "Task { f() }"],
+        ["Sources/CloudSyncTool/A.swift": "Task { f() }"],
         [inheritingTasks[0].key: "group.addTask { f() }"],
       ]),
 

@@ -266,7 +266,8 @@ struct GameResultRowTests {
     #expect(phone.store.uploads?.waiting.isEmpty == true)
     #expect(try server.results(of: "ada").count == 3, "the cloud keeps what is Ada's")
     if isSwitch { #expect(try server.results(of: "ben").isEmpty) }
-    weak let engine = phone.store.store.state.withLock { $0.run?.engine }
+    weak var engine: CKSyncEngine?
+    engine = phone.store.store.state.withLock { $0.run?.engine }
     await phone.store.stop()
     #expect(engine == nil, "the engine is still held")
   }

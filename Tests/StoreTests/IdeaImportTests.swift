@@ -72,6 +72,16 @@ struct IdeaImportTests {
     #expect(Set(phone.store.ideas.map(\.title)) == ["good", "好", "twice"])
   }
 
+  @Test("I: An idea whose date of creation is not in the file is as old as its last change")
+  func missingCreationDate() throws {
+    let phone = try IdeaDevice(server, "phone")
+    let csv = Data("title,isCompleted,updatedAt\r\nold,0,2020-01-04T08:15:00Z\r\nnew,0,\r\n".utf8)
+    let report = try phone.store.importIdeas(fromCSV: csv)
+    #expect(report.problems.isEmpty && report.added.map(\.title) == ["old", "new"])
+    #expect(report.added[0].createdAt == Date(timeIntervalSince1970: 1_578_125_700))
+    #expect(report.added.allSatisfy { $0.createdAt == $0.updatedAt })
+  }
+
   @Test("I: A file that is not a valid CSV file is refused as a whole")
   func invalidFileIsRefusedWhole() throws {
     let phone = try IdeaDevice(server, "phone")

@@ -120,7 +120,7 @@ final class TabBench: Sendable {
   /// What follows a fetch that did not tell why zones are missing.
   func createMissingZones() {
     sync.state.withLock { state in
-      state.table.createMissingZones()
+      state.table.createMissingZones(among: state.table.missingZones)
       state.act()
     }
   }

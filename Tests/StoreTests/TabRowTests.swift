@@ -71,6 +71,12 @@ struct TabRowTests {
     #expect(store.tabs == [testTab(1, "theirs")] && store.unsentCount == 0)
     try store.removeCloudTab(id: testID(1))
     #expect(store.tabs.isEmpty && store.unsentCount == 0)
+    var (older, newer) = (testTab(2, "older"), testTab(2, "newer"))
+    older.lastModified = Date(timeIntervalSince1970: 10)
+    newer.lastModified = Date(timeIntervalSince1970: 20)
+    try store.applyCloudTab(newer)
+    try store.applyCloudTab(older)
+    #expect(store.tabs == [newer] && store.unsentCount == 0)
   }
 
   @Test("T: A call of startIfEnabled at launch follows the switch, which persists across launches")
@@ -148,7 +154,8 @@ struct TabRowTests {
           "cloud-record-metadata.json.new",
         ])
       #expect(try !folder.filesContaining(testID(1).uuidString).isEmpty)
-      weak let engine = device.engine
+      weak var engine: CKSyncEngine?
+      engine = device.engine
 
       #expect(Self.memory(of: device).contains(secret))
       let owner = try #require(device.sync.state.withLock { $0.table.settings.owner })

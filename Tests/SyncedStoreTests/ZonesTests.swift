@@ -205,7 +205,7 @@ struct ZonesTests {
     let stopped = try #require(phone.state.withLock { $0.run?.engine })
     try phone.stop()
     try phone.start()
-    phone.fetchEnded(of: stopped)
+    phone.fetchEnded(of: stopped, missing: [])
     #expect(phone.items(Note.self).map(\.text) == ["shared"])
     // The next engine's own complete fetch has not found the zone.
     try await phone.fetchChanges()

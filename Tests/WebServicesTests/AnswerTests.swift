@@ -272,6 +272,23 @@ struct AnswerTests {
           """#
       ),
       Case(
+        endpoint: .usersLookupEmail, database: .public,
+        body: #"{"users":[{"emailAddress":"b@x.org"},{"emailAddress":"c@x.org"}]}"#,
+        outcomes: [
+          .success(
+            .usersFound([
+              ItemResult(id: .email("b@x.org"), .success(person)),
+              ItemResult(
+                id: .email("c@x.org"),
+                .success(UserIdentity(user: UserID("_c"), lookup: .email("c@x.org")))),
+            ]))
+        ],
+        answer:
+          #"""
+          {"users":[{"userRecordName":"_bob","nameComponents":{"givenName":"Bob","familyName":"B"},"lookupInfo":{"emailAddress":"b@x.org"},"firstName":"Bob","lastName":"B","emailAddress":"b@x.org"},{"userRecordName":"_c","lookupInfo":{"emailAddress":"c@x.org"},"firstName":null,"lastName":null,"emailAddress":"c@x.org"}]}
+          """#
+      ),
+      Case(
         endpoint: .usersLookupContacts, database: .public, body: "{}", outcomes: [],
         answer: #"{"users":[]}"#),
       Case(

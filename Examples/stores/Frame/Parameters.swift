@@ -20,7 +20,7 @@ struct NamedItem<App: StoreApp, Item: Sendable>: Sendable {
 extension NamedItem where Item: Identifiable<UUID> {
   /// One of the items in `items`, named by the beginning of its ID.
   init(_ what: String, _ noun: String, in items: @escaping @Sendable (App) -> [Item]) {
-    self.init(what) { app, prefix in try stores.find(prefix, in: items(app), noun) }
+    self.init(what) { app, prefix in try StoresTool.find(prefix, in: items(app), noun) }
   }
 }
 

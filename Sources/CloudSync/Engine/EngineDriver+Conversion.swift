@@ -85,16 +85,22 @@ extension EngineDriver.Core {
     var saved: [CKRecord] = []
     var failedSaves: [CKSyncEngine.Event.SentRecordZoneChanges.FailedRecordSave] = []
     saved.reserveCapacity(sent.saved.count)
-    var given: [RecordID: CKRecord] = [:]
+    // The app's objects, so that a delegate finds in them the values that it set, and next saves
+    // them with the server's change tags.
+    let positions = Dictionary(
+      batch.indices.map { (batch[$0].save.id, $0) }, uniquingKeysWith: { $1 })
     for result in sent.saved {
+      let given = positions[result.id].map { batch[$0] }
       switch result.outcome {
-      case .success(let record): saved.append(CKRecord.face(of: record))
-      case .failure(let error):
-        // The app's object, so that a delegate finds in it the values that it set.
-        if given.isEmpty {
-          given = Dictionary(batch.map { ($0.recordID.value, $0) }, uniquingKeysWith: { $1 })
+      case .success(let record):
+        guard let given else {
+          saved.append(CKRecord.face(of: record))
+          continue
         }
-        guard let record = given[result.id] else { continue }
+        given.record.didSave(record, of: given.save)
+        saved.append(given.record)
+      case .failure(let error):
+        guard let record = given?.record else { continue }
         failedRecords[result.id] = record
         failedSaves.append(.init(record: record, error: CKError(error, clientRecord: record)))
       }

@@ -24,8 +24,8 @@ final class EngineDriver: Sendable {
     var fetchOptions: [UInt64: CKSyncEngine.FetchChangesOptions] = [:]
     var sendOptions: [UInt64: CKSyncEngine.SendChangesOptions] = [:]
     var lastTicket: UInt64 = 0
-    /// The records of the batch in flight, for the events of failed saves.
-    var batch: [CKRecord] = []
+    /// The records of the batch in flight, as the delegate supplied them, and what is sent of them.
+    var batch: [(record: CKRecord, save: RecordSave)] = []
     /// The records of the operation that could not be saved, for its error.
     var failedRecords: [RecordID: CKRecord] = [:]
     var requests: [RequestToken: Task<Void, Never>] = [:]
@@ -86,7 +86,14 @@ final class EngineDriver: Sendable {
   struct WeakEngine { weak var value: CKSyncEngine? }
 
   /// The delegate, which the app retains.
-  struct WeakDelegate: Sendable { weak let value: (any CKSyncEngineDelegate)? }
+  ///
+  /// `@unchecked` because a weak reference has to be a variable for Swift 6.2; nothing sets it again
+  /// after the initializer, which guards it.
+  struct WeakDelegate: @unchecked Sendable {
+    private(set) weak var value: (any CKSyncEngineDelegate)?
+
+    init(_ value: any CKSyncEngineDelegate) { self.value = value }
+  }
 
   init(
     machine: SyncMachine, journal: StateJournal?, database: CKDatabase,
@@ -98,7 +105,7 @@ final class EngineDriver: Sendable {
     self.tracer = tracer
     self.database = database
     self.transport = transport
-    self.delegate = WeakDelegate(value: delegate)
+    self.delegate = WeakDelegate(delegate)
     self.interposed = interposed
     self.clock = clock
     self.taskExecutor = taskExecutor
@@ -341,7 +348,7 @@ final class EngineDriver: Sendable {
       since: start)
     let shown = question.shown(for: converted)
     move { core, now in
-      core.batch = batch?.recordsToSave ?? []
+      core.batch = Array(zip(batch?.recordsToSave ?? [], converted?.saves ?? []))
       core.machine.provided(batch: converted, shown: shown, now: now)
     }
   }

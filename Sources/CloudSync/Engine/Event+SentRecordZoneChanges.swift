@@ -25,7 +25,9 @@ extension CKSyncEngine.Event {
       }
     }
 
-    /// Saved records, in the server's version; store their system fields.
+    /// Saved records: the objects that the delegate supplied, with the server's change tags.
+    ///
+    /// Store their system fields.
     public let savedRecords: [CKRecord]
 
     /// Records that could not be saved, with their errors.

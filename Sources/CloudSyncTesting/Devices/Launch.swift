@@ -106,7 +106,8 @@ final class Launch: CloudTransport, DelegateInterception {
 ///
 /// It does not retain the delegate: if the app does not either, its engine stops, as anywhere else.
 private final class RecordingDelegate: CKSyncEngineDelegate {
-  private weak let delegate: (any CKSyncEngineDelegate)?
+  /// Set by the initializer alone; a weak reference has to be a variable for Swift 6.2.
+  private nonisolated(unsafe) weak var delegate: (any CKSyncEngineDelegate)?
   private let launch: Launch
 
   init(_ delegate: any CKSyncEngineDelegate, _ launch: Launch) {

@@ -42,7 +42,8 @@ enum HTTPSocket {
     hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV
     hints.ai_socktype = streamType
     var list: UnsafeMutablePointer<addrinfo>?
-    let status = getaddrinfo(host, "\(number)", &hints, &list)
+    // Versions of macOS ended the process for "0".
+    let status = getaddrinfo(host, number == 0 ? "00" : "\(number)", &hints, &list)
     guard status == 0, let list else {
       throw HTTPServerError(
         "\(host) is not an address of this machine: \(String(cString: gai_strerror(status)))",

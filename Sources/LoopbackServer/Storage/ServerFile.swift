@@ -42,9 +42,7 @@ enum ServerFile {
     fileSystem: SQLiteFileSystem? = nil, mode: Connection.Mode? = nil
   ) throws(ServerFileError) -> Connection {
     do {
-      let disk = fileSystem?.disk ?? SystemDisk()
-      try checkHeader(path: path, disk)
-      let isThere = hasBytes(path, disk)
+      let isThere = try checkHeader(path: path, fileSystem)
       let connect = { (readsAlone: Bool) throws in
         try ServerFile.connect(
           path: path, identity: identity, secret: secret, busyMilliseconds: busyMilliseconds,
@@ -68,7 +66,7 @@ enum ServerFile {
     path: String, identity: UInt64, secret: StorageSecret?, busyMilliseconds: Int32,
     fileSystem: SQLiteFileSystem?, mode: Connection.Mode?, readsAlone: Bool
   ) throws -> Connection {
-    let hasLog = hasBytes(path + "-wal", fileSystem?.disk ?? SystemDisk())
+    let hasLog = hasLog(path, fileSystem?.disk ?? SystemDisk())
     let chosen = fileSystem == nil && isImmutable(path) ? Connection.Mode.immutable : .create
     let connection = try Connection(
       path: path, mode: mode ?? chosen,
@@ -99,35 +97,44 @@ enum ServerFile {
     }
   }
 
-  private static func hasBytes(_ path: String, _ disk: any Disk) -> Bool {
+  /// Whether the write-ahead log of the file at `path` has content; SQLite locks no part of it.
+  private static func hasLog(_ path: String, _ disk: any Disk) -> Bool {
     do throws(DiskError) {
-      let first = try disk.open(path, .read).read(upToCount: 1, at: 0)
+      let first = try disk.open(path + "-wal", .read).read(upToCount: 1, at: 0)
       return !first.isEmpty
     } catch {
-      // A file that cannot be read may have a log.
+      // A log that can't be read may have content.
       return error != .notFound
     }
   }
 
-  /// Reads the file's header without SQLite, which would create auxiliary files beside it.
-  private static func checkHeader(path: String, _ disk: any Disk) throws {
+  /// Checks the file's header without opening it as a database, which would create auxiliary files
+  /// beside it.
+  ///
+  /// - Returns: Whether the file has content.
+  private static func checkHeader(path: String, _ fileSystem: SQLiteFileSystem?) throws -> Bool {
     let header: [UInt8]
     do throws(DiskError) {
+      let disk = fileSystem?.disk ?? SystemDisk()
+      guard try disk.exists(path) else { return false }
       // A journal means that the file must be recovered first, which only SQLite can do.
-      if try disk.exists(path + "-journal") { return }
-      guard try disk.exists(path) else { return }
-      header = try disk.open(path, .read).read(upToCount: 100, at: 0)
+      if try disk.exists(path + "-journal") { return true }
+      header =
+        fileSystem == nil
+        ? try Connection.beginning(of: path, count: 100)
+        : try disk.open(path, .read).read(upToCount: 100, at: 0)
     } catch .failed {
       throw SQLiteError(.inputOutput, "its header cannot be read")
     } catch {
       throw SQLiteError(.cannotOpen, "unreadable")
     }
-    if header.isEmpty { return }
+    if header.isEmpty { return false }
     guard header.count == 100, header.starts(with: Array("SQLite format 3\0".utf8)) else {
       throw SQLiteError(.notADatabase, "no header")
     }
     try check(
       application: bigEndian(header[68..<72]), version: bigEndian(header[60..<64]), path: path)
+    return true
   }
 
   private static func bigEndian(_ bytes: ArraySlice<UInt8>) -> Int64 {

@@ -71,8 +71,17 @@ extension ClientRequest {
     let zone = request.save.first?.id.zone ?? request.delete.first?.zone
     return .members([
       "operations": .array(saves + deletions), "zoneID": zone.map { notation.json($0) },
-      "atomic": .bool(request.isAtomic), "desiredKeys": Notation.json(request.fields),
+      "atomic": .bool(isAtomic(request, notation)), "desiredKeys": Notation.json(request.fields),
     ])
+  }
+
+  /// The request's atomicity as it is sent: CloudKit refuses atomic changes of the default zone,
+  /// where its own API ignores the setting.
+  private static func isAtomic(_ request: ModifyRecords, _ notation: Notation) -> Bool {
+    request.isAtomic
+      && (notation.isExact
+        || !(request.save.contains { $0.id.zone == .default }
+          || request.delete.contains { $0.zone == .default }))
   }
 
   /// Encodes the same body directly as text.
@@ -102,7 +111,7 @@ extension ClientRequest {
       writer.write(zone)
     }
     writer.write(raw: #","atomic":"#)
-    writer.write(.bool(request.isAtomic))
+    writer.write(.bool(isAtomic(request, notation)))
     writer.write(member: #","desiredKeys":"#, Notation.json(request.fields))
     writer.write(raw: "}")
     return writer.bytes

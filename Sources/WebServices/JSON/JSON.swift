@@ -96,7 +96,7 @@ extension JSON {
     switch self {
     case .integer(let value): value
     case .number(let value):
-      value.magnitude <= 9_007_199_254_740_992 ? Int64(exactly: value) : nil
+      value.magnitude < 9_007_199_254_740_992 ? Int64(exactly: value) : nil
     case .string(let value): Int64(value)
     case .null, .bool, .array, .object: nil
     }

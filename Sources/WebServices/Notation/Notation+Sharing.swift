@@ -85,6 +85,16 @@ extension Notation {
     ])
   }
 
+  /// Encodes an identity with the members of the older user dictionary, too: names are null if they
+  /// are unknown.
+  package func userDictionary(_ identity: UserIdentity) -> JSON {
+    var members = json(identity).members ?? JSON.Members()
+    members.add("firstName", identity.givenName.map { .string($0) } ?? .null)
+    members.add("lastName", identity.familyName.map { .string($0) } ?? .null)
+    if case .email(let address)? = identity.lookup { members.add("emailAddress", .string(address)) }
+    return .object(members)
+  }
+
   /// Decodes an identity.
   package func identity(_ json: JSON) throws(CloudError) -> UserIdentity {
     let found = try exact(in: json) { (reader) throws(ByteFormatError) in

@@ -65,40 +65,60 @@ extension ServerRequest {
     _ body: JSON, _ notation: Notation, environment: CloudEnvironment
   ) throws(CloudError) -> ServerRequest {
     let shares = try shares(body, notation)
-    // A request has one field selection; if the shares differ, all fields are fetched and some are
-    // omitted.
-    let isUniform = Set(shares.map(\.fields)).count < 2
-    let wantsRoots = shares.contains { $0.fields != nil }
-    let request = ResolveShares(
-      urls: shares.compactMap(\.url),
-      rootFields: isUniform ? shares.first?.fields : wantsRoots ? .all : nil)
-    return ServerRequest(.resolveShares(request)) { reply throws(CloudError) in
+    return ServerRequest(.resolveShares(resolution(of: shares))) { reply throws(CloudError) in
       guard case .sharesResolved(let results) = reply else { throw mismatchedReply }
       return answer(shares, results, notation) { metadata, share in
         var metadata = metadata
-        if !isUniform, let fields = metadata.root?.fields {
-          metadata.root?.fields = share.fields?.applied(to: fields) ?? Fields()
-          if share.fields == nil { metadata.root = nil }
-        }
+        metadata.root = selectedRoot(metadata, for: share)
         return notation.json(metadata, environment: environment)
       }
     }
+  }
+
+  /// The request that resolves shares.
+  ///
+  /// It has one field selection; if the shares differ, all fields are fetched and some are omitted.
+  private static func resolution(of shares: [AskedShare]) -> ResolveShares {
+    let isUniform = Set(shares.map(\.fields)).count < 2
+    let wantsRoots = shares.contains { $0.fields != nil }
+    return ResolveShares(
+      urls: shares.compactMap(\.url),
+      rootFields: isUniform ? shares.first?.fields : wantsRoots ? .all : nil)
+  }
+
+  /// The root record with the fields that were asked for; `nil` if the record was not.
+  private static func selectedRoot(_ metadata: ShareMetadata?, for share: AskedShare) -> Record? {
+    guard let fields = share.fields, var root = metadata?.root else { return nil }
+    root.fields = fields.applied(to: root.fields)
+    return root
   }
 
   static func recordsAccept(
     _ body: JSON, _ notation: Notation, environment: CloudEnvironment
   ) throws(CloudError) -> ServerRequest {
     let shares = try shares(body, notation)
-    return ServerRequest(.acceptShares(shares.compactMap(\.url))) { reply throws(CloudError) in
-      guard case .sharesAccepted(let results) = reply else { throw mismatchedReply }
-      return answer(shares, results, notation) { share, asked in
-        json(share, asked.name, notation, environment)
-      }
-    }
+    let wantsRoots = shares.contains { $0.fields != nil }
+    return ServerRequest(
+      [.acceptShares(shares.compactMap(\.url))],
+      next: { _ in wantsRoots ? .resolveShares(resolution(of: shares)) : nil },
+      answer: { outcomes throws(CloudError) in
+        guard case .sharesAccepted(let results)? = try outcomes.first?.get() else {
+          throw mismatchedReply
+        }
+        var resolved: [String: ShareMetadata] = [:]
+        if outcomes.count > 1, case .sharesResolved(let found) = try outcomes[1].get() {
+          for result in found { resolved[result.id] = result.value }
+        }
+        return answer(shares, results, notation) { share, asked in
+          let root = selectedRoot(asked.url.flatMap { resolved[$0] }, for: asked)
+          return json(share, asked.name, root, notation, environment)
+        }
+      })
   }
 
   private static func json(
-    _ share: Record, _ name: String, _ notation: Notation, _ environment: CloudEnvironment
+    _ share: Record, _ name: String, _ root: Record?, _ notation: Notation,
+    _ environment: CloudEnvironment
   ) -> JSON {
     let isOwn = share.id.zone.owner == ZoneID.currentOwner
     var notation = notation
@@ -112,7 +132,7 @@ extension ServerRequest {
       "databaseScope": .string(isOwn ? "PRIVATE" : "SHARED"),
       "zoneID": notation.json(share.id.zone),
       "rootRecordName": share.sharing?.root.map { .string($0.name) },
-      "share": notation.json(share),
+      "share": notation.json(share), "rootRecord": root.map { notation.json($0) },
       "ownerIdentity": people.first { $0.role == .owner }.map { notation.json($0.identity) },
       "participantType": asker.flatMap { notation.json($0)["type"] },
       "participantStatus": .string("ACCEPTED"),
@@ -137,19 +157,26 @@ extension ServerRequest {
   }
 
   static func usersLookup(_ body: JSON, _ notation: Notation) throws(CloudError) -> ServerRequest {
-    try users(try notation.items(body, "users"), notation)
+    try users(try notation.items(body, "users"), notation, areDictionaries: true)
   }
 
-  private static func users(_ infos: [JSON], _ notation: Notation) throws(CloudError)
-    -> ServerRequest
-  {
+  /// Looks people up.
+  ///
+  /// - Parameter areDictionaries: whether the answer has the members of the older user dictionary,
+  ///   too.
+  private static func users(
+    _ infos: [JSON], _ notation: Notation, areDictionaries: Bool = false
+  ) throws(CloudError) -> ServerRequest {
     var lookups: [UserLookup] = []
     for info in infos { lookups.append(try notation.lookup(info)) }
     return ServerRequest(.findUsers(lookups)) { reply throws(CloudError) in
       guard case .usersFound(let results) = reply else { throw mismatchedReply }
       // Lookups without an account are omitted, so results do not match the lookups by position.
       return .members([
-        "users": .array(results.compactMap(\.value).map { notation.json($0) }),
+        "users": .array(
+          results.compactMap(\.value).map {
+            areDictionaries ? notation.userDictionary($0) : notation.json($0)
+          }),
         Notation.extra: notation.isExact
           ? .array(results.map { $0.error.map { notation.json($0) } ?? .null }) : nil,
       ])

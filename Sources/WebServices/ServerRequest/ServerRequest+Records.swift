@@ -91,6 +91,14 @@ extension ServerRequest {
       }
     }
 
+    /// Whether CloudKit refuses to perform the operations as one, because some are in the default
+    /// zone; for a client of this package, which has CloudKit's own API, they are separate then.
+    func areRefusedAsAtomic(_ notation: Notation) -> Bool {
+      !notation.isExact
+        && (request.save.contains { $0.id.zone == .default }
+          || request.delete.contains { $0.zone == .default })
+    }
+
     /// Adds a deletion, restricted to the version `tag` if it is given.
     mutating func add(_ id: RecordID, tag: ChangeTag?) {
       if let tag { request.deleteTags[id] = tag }
@@ -121,6 +129,9 @@ extension ServerRequest {
         members.add("recordName", name.map { .string($0) })
         operations.operationIndexes.append(.refused(notation.json(error, of: members)))
       }
+    }
+    if try body.flag("atomic") == true, operations.areRefusedAsAtomic(notation) {
+      throw .malformed("atomic operations are not supported in the default zone; omit 'atomic'")
     }
     operations.joinSelections()
     // Apps save a share together with its root, as CloudKit requires.

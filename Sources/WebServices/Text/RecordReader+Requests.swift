@@ -18,6 +18,7 @@ extension RecordReader {
     operations.zone = zone
     operations.request.isAtomic = take(#","atomic":true"#)
     guard operations.request.isAtomic || take(#","atomic":false"#) else { return nil }
+    if operations.request.isAtomic, operations.areRefusedAsAtomic(notation) { return nil }
     if take(#","desiredKeys":"#) {
       guard let keys = tree(depth: 1), !keys.isNull,
         let fields = try? notation.fieldSelection(.members(["desiredKeys": keys]))

@@ -51,6 +51,21 @@ struct InspectTests {
     withExtendedLifetime(stores) {}
   }
 
+  @Test("Two servers of a process on one file keep its log while other processes read the file")
+  func twoServersOfAProcessKeepTheirLocks() async throws {
+    let tool = try ServerTool()
+    let path = tool.path("cloud.sqlite")
+    let first = try LoopbackServer(path: path)
+    let second = try LoopbackServer(path: path)
+    for account in ["ada", "bob"] {
+      try await tool.good("inspect", "accounts", "--data", path)
+      #expect(FileManager.default.fileExists(atPath: path + "-wal"), "before \(account)")
+      _ = first.device("phone", signedInAs: account)
+      #expect(try await tool.good("inspect", "accounts", "--data", path).contains(account))
+    }
+    withExtendedLifetime((first, second)) {}
+  }
+
   /// A server's file with the records of one account.
   private func file(of tool: ServerTool, recordCount: Int) async throws -> LoopbackServer {
     let server = try LoopbackServer(path: tool.path("cloud.sqlite"))

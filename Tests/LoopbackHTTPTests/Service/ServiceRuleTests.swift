@@ -182,6 +182,26 @@ struct ServiceRuleTests {
     }
   }
 
+  @Test("An atomic request for the default zone is refused; otherwise its changes are separate")
+  func atomicRequestForDefaultZoneIsRefused() async throws {
+    try await run { world in
+      let batch = operation("create", "a") + "," + operation("update", "b", tag: "1")
+      for database in [DatabaseScope.private, .public] {
+        let query = try world.query("bob")
+        func answer(_ extra: String) async throws -> TestClient.Answer {
+          try await world.post(
+            .recordsModify, database, query: query, #"{"operations":[\#(batch)]\#(extra)}"#)
+        }
+        let refused = try await answer(#","atomic":true"#)
+        #expect(refused.status == 400 && refused.text.contains("default zone"), "\(refused.text)")
+        let single = try await answer("")
+        #expect(single.status == 200 && single.text.contains("NOT_FOUND"), "\(single.text)")
+        let again = try await answer(#","atomic":false"#)
+        #expect(again.text.contains("CONFLICT"), "the record of the second request is there")
+      }
+    }
+  }
+
   /// Proves WS-42.
   @Test("Several zones in one request are separate batches")
   func zonesInRequestAreSeparateBatches() async throws {
