@@ -44,6 +44,8 @@ public final class LoopbackWebServer: Sendable {
     public var webTokenSeconds: Double
     /// The control token; `nil` generates a random one.
     public var controlToken: String?
+    /// The maximum number of connections, at least 1; further ones get 503.
+    package var connections = HTTPServerOptions().connections
     /// Called for each answered request, on any thread, for a log; it must return at once.
     public var requestLog: (@Sendable (LoggedRequest) -> Void)?
     /// Called when a holder of the control token asks the program to stop; `nil` refuses that, and
@@ -115,7 +117,9 @@ public final class LoopbackWebServer: Sendable {
   ) throws(CloudError) {
     try self.init(
       server, options: options,
-      http: HTTPServerOptions(host: options.listeningHost, port: options.port, clock: clock))
+      http: HTTPServerOptions(host: options.listeningHost, port: options.port, clock: clock) {
+        $0.connections = options.connections
+      })
   }
 
   /// Starts listening with custom socket settings.

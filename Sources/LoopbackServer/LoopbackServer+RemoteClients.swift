@@ -38,6 +38,16 @@ extension LoopbackServer {
   /// How the storage was used since the server was opened, and is used now.
   package var storageUse: StorageUse { executor.storageUse }
 
+  /// Sets what is called when the storage begins to fail, with the reason for the operator of the
+  /// server, and with `nil` when it works again.
+  ///
+  /// Each kind of failure is reported once until it ends: one of a connection to a database with
+  /// the next transaction, one of a file with the next stored change, damage never. Called on any
+  /// thread; it must return soon, and must not call the server.
+  package func observeStorage(_ observer: @escaping @Sendable (_ failure: String?) -> Void) {
+    executor.health.observe(observer)
+  }
+
   /// Checks whether the storage can be read.
   ///
   /// - Throws: Why not.

@@ -5,6 +5,7 @@ import LoopbackServer
 import Records
 import SQLite
 import SimulationSupport
+import Synchronization
 import Testing
 
 /// A server whose disk is full.
@@ -38,6 +39,45 @@ struct FullDiskTests {
     try await database.save(refused)
     let found = try await database.record(for: refused.recordID)
     #expect((found["text"] as? String)?.count == 100_000)
+    server.close()
+  }
+
+  @Test("A full disk is reported once, with its file, and that changes are stored again once, too")
+  func fullDiskIsReportedOnce() async throws {
+    let disk = SimulatedDisk()
+    let server = try LoopbackServer(
+      path: "/server", fileSystem: SQLiteFileSystem(disk: disk), identity: 7,
+      clock: { Timestamp(secondsSinceReferenceDate: 1_000) })
+    let reports = Mutex<[String?]>([])
+    server.observeStorage { failure in reports.withLock { $0.append(failure) } }
+    let container = CKContainer(
+      identifier: "iCloud.test", transport: server.device("phone", signedInAs: "ada"))
+    let database = container.privateCloudDatabase
+    func save(_ name: String) async throws {
+      let record = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: name))
+      record["text"] = String(repeating: "x", count: 100_000)
+      try await database.save(record)
+    }
+    try await save("kept")
+    let early = reports.withLock { $0 }
+    #expect(early.isEmpty, "\(early)")
+    for round in 1...2 {
+      disk.faults.capacity = 0
+      for _ in 0..<3 {
+        await #expect(throws: CKError.self) { try await save("refused") }
+        // What can be read does not show that changes are stored.
+        _ = try await database.record(for: CKRecord.ID(recordName: "kept"))
+        try await server.checkStorage()
+      }
+      let failed = reports.withLock { $0 }
+      #expect(failed.count == 2 * round - 1, "\(failed)")
+      #expect(failed.last??.contains("the disk that holds /server is full") == true, "\(failed)")
+      disk.faults.capacity = nil
+      try await save("new \(round)")
+      try await save("newer \(round)")
+      let mended = reports.withLock { $0 }
+      #expect(mended.count == 2 * round && mended.last == .some(nil), "\(mended)")
+    }
     server.close()
   }
 

@@ -109,18 +109,37 @@ struct ServerOptions: Sendable {
     }
   }
 
-  /// A warning if the server listens for other machines, or if its file may not be written; `nil`
-  /// if neither is true.
+  /// A warning if the server listens for other machines, if its file may not be written or others
+  /// may read it, or if it may have too few connections; `nil` if nothing of that is true.
   var warning: String? {
-    let warnings = [networkWarning, fileWarning].compactMap(\.self)
+    let warnings = [
+      networkWarning, writingWarning, readersWarning, DescriptorLimit.warning(web),
+    ].compactMap(\.self)
     return warnings.isEmpty ? nil : warnings.joined(separator: "\n")
   }
 
-  private var fileWarning: String? {
-    guard let file, FileManager.default.fileExists(atPath: file),
-      !FileManager.default.isWritableFile(atPath: file)
+  private var writingWarning: String? {
+    let files = FileManager.default
+    guard let file, files.fileExists(atPath: file) else { return nil }
+    let consequence = "may not be written, so the server refuses all changes."
+    guard files.isWritableFile(atPath: file) else {
+      return "cloudsync: \(printable(file)) \(consequence)"
+    }
+    let folder = URL(fileURLWithPath: file).deletingLastPathComponent().path
+    // Beside a log that is there already nothing has to be created.
+    guard !files.isWritableFile(atPath: folder), !files.fileExists(atPath: file + "-wal")
     else { return nil }
-    return "cloudsync: \(printable(file)) may not be written, so the server refuses all changes."
+    return "cloudsync: the folder \(printable(folder)) \(consequence)"
+  }
+
+  private var readersWarning: String? {
+    guard let file else { return nil }
+    let path = URL(fileURLWithPath: file).resolvingSymlinksInPath().path
+    let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+    guard let mode = attributes?[.posixPermissions] as? Int, mode & 0o077 != 0 else { return nil }
+    return "cloudsync: \(printable(file)) has the mode \(String(mode, radix: 8)), so other users "
+      + "of this machine may use it; it has all data and the secret of all tokens. Its mode "
+      + "should be 600."
   }
 
   private var networkWarning: String? {

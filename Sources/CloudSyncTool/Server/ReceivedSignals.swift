@@ -2,7 +2,7 @@ import CommandLineKit
 import Foundation
 import Synchronization
 
-/// The received termination signals.
+/// The received termination signals, and the one that asks for log files to be opened again.
 ///
 /// A signal handler may call few functions, so it writes the signal to a pipe that a thread reads.
 final class ReceivedSignals: Sendable {
@@ -17,10 +17,12 @@ final class ReceivedSignals: Sendable {
     var handler: (@Sendable (Received) -> Void)?
     /// The signals that arrived without a handler.
     var early: [Received] = []
+    /// What is called for `SIGUSR1`.
+    var reopening: (@Sendable () -> Void)?
   }
 
   private let state = Mutex(State())
-  /// The handled signals.
+  /// The handled termination signals.
   private static let numbers = [SIGINT, SIGTERM, SIGHUP]
 
   /// Starts handling the signals; allowed once per process.
@@ -47,7 +49,20 @@ final class ReceivedSignals: Sendable {
     for number in ReceivedSignals.numbers { catchSignal(number) }
   }
 
+  /// Sets what is called for `SIGUSR1`, which ends the process until this is called.
+  func handleReopening(_ handler: @escaping @Sendable () -> Void) {
+    let isFirst = state.withLock { state in
+      defer { state.reopening = handler }
+      return state.reopening == nil
+    }
+    if isFirst { catchSignal(SIGUSR1) }
+  }
+
   private func take(_ signal: Received) {
+    guard signal.number != SIGUSR1 else {
+      state.withLock { $0.reopening }?()
+      return
+    }
     let handler = state.withLock { state in
       if state.handler == nil { state.early.append(signal) }
       return state.handler

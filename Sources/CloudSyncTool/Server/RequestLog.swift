@@ -13,32 +13,66 @@ final class RequestLog: Sendable {
   /// The most lines that wait to be written; further ones are lost.
   private static let mostWaiting = 10_000
 
-  private let file: Mutex<FileHandle>
+  private let path: String
+  private let file: Mutex<RequestLogFile>
   private let isJSON: Bool
   private let queue = DispatchQueue(label: "request log")
   private let waiting = Atomic(0)
+  /// The lines that were lost since the latest one that was written.
+  private let lost = Atomic(0)
 
   /// Opens the file, which is created or continued; `-` is standard error.
   init(_ path: String, isJSON: Bool) throws(ToolError) {
+    self.path = path
     self.isJSON = isJSON
-    guard path != "-" else {
-      file = Mutex(.standardError)
-      return
-    }
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw ToolError.cannotWrite(path) }
-    file = Mutex(FileHandle(fileDescriptor: descriptor, closeOnDealloc: true))
+    let opened = try path == "-" ? RequestLogFile.standardError : RequestLogFile(path)
+    file = Mutex(opened)
   }
 
-  /// Adds the line of a request; a line that can't be written is lost.
+  /// Adds the line of a request; a line that can't be written is lost, and counted in the next one
+  /// that can.
   func note(_ request: LoopbackWebServer.LoggedRequest) {
-    guard waiting.load(ordering: .relaxed) < Self.mostWaiting else { return }
+    guard waiting.load(ordering: .relaxed) < Self.mostWaiting else {
+      lost.add(1, ordering: .relaxed)
+      return
+    }
     waiting.add(1, ordering: .relaxed)
-    let line = Data((isJSON ? Self.json(request) : Self.text(request)).utf8)
+    let line = isJSON ? Self.json(request) : Self.text(request)
     queue.async {
-      self.file.withLock { try? $0.write(contentsOf: line) }
+      self.append(line)
       self.waiting.subtract(1, ordering: .relaxed)
     }
+  }
+
+  /// Opens the file at the path again after the lines so far, because the open one was moved.
+  ///
+  /// If that fails, it prints why, and the log goes on in the file that was moved.
+  func reopen() {
+    guard path != "-" else { return }
+    queue.async {
+      do throws(ToolError) {
+        let opened = try RequestLogFile(self.path)
+        let old = self.file.withLock { file in
+          defer { file = opened }
+          return file
+        }
+        old.close()
+      } catch {
+        Output.writeError("cloudsync: \(error.description)\n")
+      }
+    }
+  }
+
+  private func append(_ line: String) {
+    let missing = lost.exchange(0, ordering: .relaxed)
+    let notice = missing == 0 ? "" : isJSON ? Self.json(lost: missing) : Self.text(lost: missing)
+    let isNoticed = file.withLock { file in
+      // A line that the disk had no space for ends here, and the next one begins.
+      guard file.append((file.isCut ? "\n" : "") + notice) else { return false }
+      if !file.append(line) { lost.add(1, ordering: .relaxed) }
+      return true
+    }
+    if !isNoticed { lost.add(missing + 1, ordering: .relaxed) }
   }
 
   /// Waits until the lines so far are written, for a second at most.
@@ -56,6 +90,14 @@ final class RequestLog: Sendable {
     let status = request.status == 0 ? "dropped" : "\(request.status)"
     return "\(timestamp(Date()))  \(request.method)  \(request.operation)  \(status)  "
       + "\(milliseconds(request.duration)) ms  \(request.received) B in  \(request.sent) B out\n"
+  }
+
+  private static func text(lost: Int) -> String {
+    "\(timestamp(Date()))  \(count(lost, "line")) \(lost == 1 ? "was" : "were") lost\n"
+  }
+
+  private static func json(lost: Int) -> String {
+    JSON.members(["time": .string(timestamp(Date())), "lostLines": .integer(lost)]).text + "\n"
   }
 
   private static func json(_ request: LoopbackWebServer.LoggedRequest) -> String {

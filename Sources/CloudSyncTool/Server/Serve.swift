@@ -13,7 +13,10 @@ struct Serve: Sendable {
     let signals = try ReceivedSignals()
     // Nothing is to be completed before the server is ready.
     signals.handle(ReceivedSignals.end)
-    let running = try RunningServer(options, isJSON: output.isJSON)
+    // A log that is rotated meanwhile must not end the server.
+    signals.handleReopening {}
+    let running = try RunningServer(options, isJSON: output.isJSON, isService: true)
+    signals.handleReopening { running.reopenRequestLog() }
     if let warning = options.warning { output.note(warning) }
     Output.write(output.isJSON ? running.json.text + "\n" : running.text)
     await signals.next()

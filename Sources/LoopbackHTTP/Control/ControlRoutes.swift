@@ -152,7 +152,7 @@ extension ControlRoutes {
         try await server.checkStorage()
         return .text(200, "ok\n")
       } catch {
-        // The reason may contain the database's host.
+        // The reason may contain the path of the file or the database's host.
         let reason = isAuthorized ? server.storageUse.lastFailure : nil
         return .text(503, "\(reason ?? error.message)\n")
       }

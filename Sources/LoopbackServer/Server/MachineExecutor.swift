@@ -50,6 +50,8 @@ final class MachineExecutor: Sendable {
   }
 
   let storages: StoragePool
+  /// Whether the storages fail now.
+  let health = StorageHealth()
   private let notifier: (any ChangeNotifier)?
   private let state: Mutex<State>
   /// The limits with which the server was started.
@@ -258,6 +260,7 @@ final class MachineExecutor: Sendable {
           storages.isShared ? try MachineExecutor.addressed(foreign + pushes, storage) : nil
         return (value, foreign + pushes, addressed)
       }
+      health.noteSuccess(hasChanges: !changed.isEmpty)
       if !changed.isEmpty { notifier?.send(changed.map(\.id)) }
       return (result.0, result.2 ?? (try? MachineExecutor.addressed(result.1, storage)) ?? [])
     } catch {
@@ -304,10 +307,12 @@ final class MachineExecutor: Sendable {
     runsAgain: Bool = true, _ body: (CloudMachine, any CloudStorage) throws -> Value
   ) throws(CloudError) -> Value {
     try enter(runs: runsAgain ? MachineExecutor.mostRuns : 1) { machine, storage in
-      try storage.transaction {
+      let value = try storage.transaction {
         try storage.foresee { MachineExecutor.plan(runsAgain ? .reading : .exporting) }
         return try body(machine, storage)
       }
+      health.noteSuccess(hasChanges: false)
+      return value
     }
   }
 
@@ -325,6 +330,7 @@ final class MachineExecutor: Sendable {
       defer { try? snapshot.close() }
       try snapshot.transaction { try body(snapshot) }
     } catch {
+      noteFailure(error)
       throw MachineExecutor.cloudError(error)
     }
   }
@@ -614,13 +620,20 @@ final class MachineExecutor: Sendable {
         }
       }
     } catch {
-      if let reason = (error as? TransactionConflict)?.reason {
-        state.withLock { $0.use.lastFailure = reason }
-      }
+      noteFailure(error)
       throw MachineExecutor.cloudError(error)
     }
   }
 
+  /// Notes the reason for a failure of the storage, with its place, for the operator of the server.
+  private func noteFailure(_ error: any Error) {
+    let reason = (error as? ServerFileError)?.message ?? (error as? TransactionConflict)?.reason
+    guard let reason else { return }
+    state.withLock { $0.use.lastFailure = reason }
+    health.note(error, reason: reason)
+  }
+
+  /// The error for clients, which don't learn where the storage is.
   private static func cloudError(_ error: any Error) -> CloudError {
     if let error = error as? CloudError { return error }
     if let conflict = error as? TransactionConflict { return conflict.error }
@@ -628,11 +641,11 @@ final class MachineExecutor: Sendable {
       return CloudError(.internalError, "the server failed: \(error)")
     }
     switch error.code {
-    case .busy: return CloudError(.serviceUnavailable, error.message, retryAfter: 1)
+    case .busy: return CloudError(.serviceUnavailable, error.messageForClients, retryAfter: 1)
     case .full, .readOnly, .failed:
-      return CloudError(.serviceUnavailable, error.message, retryAfter: 30)
+      return CloudError(.serviceUnavailable, error.messageForClients, retryAfter: 30)
     case .cannotOpen, .notADatabase, .foreign, .newer, .damaged:
-      return CloudError(.internalError, error.message)
+      return CloudError(.internalError, error.messageForClients)
     }
   }
 }

@@ -58,7 +58,7 @@ enum ServerFile {
     } catch let error as SQLiteError {
       throw ServerFileError(error, path: path)
     } catch {
-      throw ServerFileError(.failed, path: path, "cannot open \(path): \(error)")
+      throw ServerFileError(.failed, path: path) { "cannot open \($0): \(error)" }
     }
   }
 
@@ -143,15 +143,15 @@ enum ServerFile {
 
   private static func check(application: Int64, version found: Int64, path: String) throws {
     guard application == applicationID else {
-      throw ServerFileError(
-        .foreign, path: path,
-        "\(path) belongs to another program; use another file")
+      throw ServerFileError(.foreign, path: path) {
+        "\($0) belongs to another program; use another file"
+      }
     }
     guard found <= version else {
-      throw ServerFileError(
-        .newer, path: path,
-        "\(path) was written by a newer version (its layout is \(found), this one knows "
-          + "\(version)); update, or use another file")
+      throw ServerFileError(.newer, path: path) {
+        "\($0) was written by a newer version (its layout is \(found), this one knows "
+          + "\(version)); update, or use another file"
+      }
     }
   }
 

@@ -37,57 +37,70 @@ public struct ServerFileError: Error, Hashable, Sendable, LocalizedError {
   /// The message.
   public var errorDescription: String? { message }
 
-  init(_ code: Code, path: String, _ message: String) {
+  /// The message with other words for the path, which clients of the server need not know.
+  let messageForClients: String
+
+  /// Creates an error.
+  ///
+  /// - Parameter message: Returns the message with the words for the file: its path, or others.
+  init(_ code: Code, path: String, _ message: (_ file: String) -> String) {
     self.code = code
     self.path = path
-    self.message = message
+    self.message = message(path)
+    messageForClients = message("the server's file")
+  }
+
+  /// Creates an error with a message that does not contain the path.
+  init(_ code: Code, path: String, _ message: String) {
+    self.init(code, path: path) { _ in message }
   }
 
   init(_ error: SQLiteError, path: String) {
     switch error.code {
     case .cannotOpen:
-      self.init(
-        .cannotOpen, path: path,
-        "cannot open \(path); check that its folder exists and may be read and written")
+      self.init(.cannotOpen, path: path) {
+        "cannot open \($0); check that its folder exists and may be read and written"
+      }
     case .readOnly:
-      self.init(
-        .readOnly, path: path,
-        "\(path) may not be written; change its permissions, or free some space if its disk was "
-          + "full when it was opened, and start again")
+      self.init(.readOnly, path: path) {
+        "\($0) may not be written; change its permissions, or free some space if its disk was "
+          + "full when it was opened, and start again"
+      }
     case .notADatabase:
-      self.init(
-        .notADatabase, path: path,
-        "\(path) is not a database; use another file, or move this one away")
+      self.init(.notADatabase, path: path) {
+        "\($0) is not a database; use another file, or move this one away"
+      }
     case .corrupt, .mismatch: self.init(damaged: error.message, path: path)
     case .busy, .locked:
-      self.init(
-        .busy, path: path, "another process has locked \(path) for too long; try again later")
+      self.init(.busy, path: path) {
+        "another process has locked \($0) for too long; try again later"
+      }
     case .full:
-      self.init(
-        .full, path: path, "the disk that holds \(path) is full; free some space and try again")
+      self.init(.full, path: path) {
+        "the disk that holds \($0) is full; free some space and try again"
+      }
     case .inputOutput where error.extendedCode == .sharedMemorySize:
       self.init(SQLiteError(.full, error.message), path: path)
     case .inputOutput:
-      self.init(
-        .failed, path: path,
-        "the system failed to read or write \(path): \(error.message) "
-          + "(SQLite's code \(error.extendedCode.rawValue))")
-    default: self.init(.failed, path: path, "SQLite failed on \(path): \(error.message)")
+      self.init(.failed, path: path) {
+        "the system failed to read or write \($0): \(error.message) "
+          + "(SQLite's code \(error.extendedCode.rawValue))"
+      }
+    default: self.init(.failed, path: path) { "SQLite failed on \($0): \(error.message)" }
     }
   }
 
   /// The error of a file that is not at its path any more.
   static func moved(_ path: String) -> ServerFileError {
-    ServerFileError(
-      .failed, path: path,
-      "\(path) was moved, replaced or deleted while it was open; put it back, or stop the server")
+    ServerFileError(.failed, path: path) {
+      "\($0) was moved, replaced or deleted while it was open; put it back, or stop the server"
+    }
   }
 
   init(damaged detail: String, path: String) {
-    self.init(
-      .damaged, path: path,
-      "\(path) is damaged (\(detail)); restore it from a copy, or move it away to create a new file"
-    )
+    self.init(.damaged, path: path) {
+      "\($0) is damaged (\(detail)); restore it from a copy, or move it away to create a new file"
+    }
   }
 }
 

@@ -49,6 +49,17 @@ struct ExecTests {
     #expect(lines[7].hasPrefix("bob ") && lines[8].hasPrefix("zoe "), "\(lines)")
   }
 
+  @Test("A command gets the control token that was given, and a web token of an account")
+  func execPassesOnGivenControlToken() async throws {
+    let tool = try ServerTool()
+    let token = "a-token-of-this-test"
+    let script = "echo $CLOUDSYNC_CONTROL_TOKEN $CLOUDSYNC_ACCOUNT $CLOUDSYNC_WEB_AUTH_TOKEN"
+    let run = try await tool.run(
+      ["exec", "--", "sh", "-c", script], environment: ["CLOUDSYNC_CONTROL_TOKEN": token])
+    let words = run.output.split(whereSeparator: \.isWhitespace)
+    #expect(words.count == 3 && words.prefix(2) == [token[...], "default"], "\(run.output)")
+  }
+
   @Test(
     "Signals are forwarded to the command, which decides how it ends",
     arguments: [SIGINT, SIGTERM, SIGHUP])

@@ -48,7 +48,7 @@ struct ProxyTests {
       error_log \(tool.path("error.log"));
       events {}
       http {
-      access_log off;
+      access_log \(tool.path("access.log"));
       \(folders.joined(separator: "\n"))
       \(server)
       }
@@ -141,10 +141,38 @@ struct ProxyTests {
       "record":{"recordName":"b","recordType":"Note"}}]}
       """#, device: "phone")
     #expect(try await curl(client, courier).contains(#""b""#))
-    #expect(try await curl(client, "https://\(Self.name)/console").contains("<html"))
+    try await checkPaths(client)
     #expect(courier.hasPrefix("https://\(Self.name)/courier/"))
+    #expect(await cloud.stop() == 0)
+    // Now the proxy has something to report.
+    let lost = try await curl(
+      client, "https://\(Self.name)\(database)/zones/list\(query)", ["--no-fail"])
+    #expect(lost.contains("502"), "\(lost)")
     proxy.send(SIGTERM)
     #expect(await proxy.exitCode() == 0)
-    #expect(await cloud.stop() == 0)
+    for log in ["access.log", "error.log"] {
+      let text = try String(contentsOfFile: tool.path(log), encoding: .utf8)
+      #expect(!text.contains(token) && !text.contains(cloud.apiToken), "\(log): \(text)")
+    }
+  }
+
+  /// Checks that the proxy passes on what clients need, and nothing for operators.
+  private func checkPaths(_ client: URL) async throws {
+    let status = ["--write-out", "\n%{http_code}", "--no-fail", "--path-as-is"]
+    func answer(_ path: String) async throws -> Substring? {
+      try await curl(client, "https://\(Self.name)\(path)", status).split(separator: "\n").last
+    }
+    for path in [
+      "/", "/console", "//console", "/%63onsole", "/database/../console", "/metrics", "/healthz",
+      "/readyz", "/cloudsync/1/status", "/cloudsync/1/accounts", "/sign-in/..", "/favicon.ico",
+    ] {
+      #expect(try await answer(path) == "404", "\(path)")
+    }
+    // The server's own answers.
+    let page = try await curl(client, "https://\(Self.name)/sign-in", status)
+    #expect(page.contains("<html") && page.hasSuffix("200"), "\(page)")
+    let path = "https://\(Self.name)/database/1/iCloud.test/development/private/zones/list"
+    let refused = try await curl(client, path, status + ["--data-binary", "@-"], "{}")
+    #expect(refused.contains("AUTHENTICATION_FAILED") && refused.hasSuffix("401"), "\(refused)")
   }
 }

@@ -7,7 +7,7 @@ struct ServeTests {
   /// Proves S9.
   @Test(
     "The server prints its addresses, then ready, and stops cleanly at each signal",
-    arguments: [SIGINT, SIGTERM])
+    arguments: [SIGINT, SIGTERM, SIGHUP])
   func serverPrintsAddressAndStopsOnSignal(signal: CInt) async throws {
     let tool = try ServerTool()
     let serve = try tool.start(["serve", "--account", "alice", "--account=bob"])
@@ -28,6 +28,41 @@ struct ServeTests {
     serve.send(signal)
     _ = try await serve.errors.line { $0 == "cloudsync: stopped" }
     #expect(await serve.exitCode() == 0)
+  }
+
+  @Test("A control token that was given is not printed, nor tokens of accounts that were not named")
+  func givenControlTokenIsNotPrinted() async throws {
+    let tool = try ServerTool()
+    let path = tool.path("data.sqlite")
+    let first = try await tool.serve("--data", path, "--account", "alice", "--account", "bob")
+    #expect(await first.stop() == 0)
+    let again = try await tool.serve("--data", path)
+    #expect(again.webAuthTokens.keys.sorted() == ["alice", "bob"], "without a given token")
+    #expect(await again.stop() == 0)
+    let token = "a-token-of-this-test"
+    let environment = ["CLOUDSYNC_CONTROL_TOKEN": token]
+    let cases: [([String], [String])] = [([], []), (["--account", "bob"], ["bob"])]
+    for (options, names) in cases {
+      let serve = try tool.start(["serve", "--data", path] + options, environment: environment)
+      var lines: [String] = []
+      while lines.last != "ready" { lines.append(try await serve.output.line { _ in true }) }
+      #expect(!lines.contains { $0.contains(token) }, "\(lines)")
+      #expect(lines.contains { $0.hasSuffix("/console") }, "\(lines)")
+      let tokens = lines.filter { $0.hasPrefix("web token of ") }
+      #expect(tokens.count == names.count, "\(lines)")
+      for name in names { #expect(tokens.contains { $0.hasPrefix("web token of \(name) ") }) }
+      serve.send(SIGTERM)
+      #expect(await serve.exitCode() == 0)
+    }
+    let json = try tool.start(["serve", "--json", "--data", path], environment: environment)
+    let line = try await json.output.line { $0.contains("\"ready\":true") }
+    let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+    #expect(!line.contains(token) && (object?["accounts"] as? [Any])?.isEmpty == true, "\(line)")
+    let url = try #require(object?["url"] as? String)
+    let issued = try await tool.good("token", "alice", "--server", url, environment: environment)
+    #expect(issued.count > 40, "\(issued)")
+    json.send(SIGTERM)
+    #expect(await json.exitCode() == 0)
   }
 
   @Test("A server for other machines says what that opens, and wrong addresses are refused")

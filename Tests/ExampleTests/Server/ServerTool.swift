@@ -54,9 +54,14 @@ final class ServerTool: Sendable {
   }
 
   /// Starts a server as nohup does, and waits until it is ready.
-  func serveWithoutHangup() async throws -> ServedCloud {
+  func serveWithoutHangup() async throws -> ServedCloud { try await serve(after: "trap '' HUP") }
+
+  /// Starts a server in the place of a shell that ran some commands before, and waits until it is
+  /// ready.
+  func serve(after commands: String, _ options: String...) async throws -> ServedCloud {
     var process = try process([], [:])
-    process.arguments = ["-c", "trap '' HUP; exec \"$0\" serve --json", process.program.path]
+    process.arguments =
+      ["-c", "\(commands); exec \"$0\" serve --json \"$@\"", process.program.path] + options
     process.program = URL(fileURLWithPath: "/bin/sh")
     return try await ready(RunningTool(process))
   }

@@ -1,4 +1,5 @@
 import CloudProtocol
+import Foundation
 import LoopbackServer
 import Testing
 import WebServices
@@ -29,6 +30,29 @@ struct StatusPageTests {
       #expect(try await get(world, "/healthz").status == 200)
       let answer = try await get(world, "/readyz")
       #expect(answer.status == 503 && answer.text.contains("closed"), "\(answer.text)")
+    }
+  }
+
+  @Test("The path of a file that is gone is for holders of the control token, and in no answer")
+  func pathOfFileIsForOperators() async throws {
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("status-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = folder.appendingPathComponent("place.sqlite")
+    try await AccessWorld.run(path: file.path) { world in
+      let query = try world.query("bob")
+      try FileManager.default.moveItem(at: file, to: folder.appendingPathComponent("elsewhere"))
+      let refused = try await world.post(
+        .recordsLookup, query: query, #"{"records":[{"recordName":"a"}]}"#)
+      for answer in [refused, try await get(world, "/readyz")] {
+        #expect(answer.status == 503, "\(answer.text)")
+        #expect(answer.text.contains("the server's file was moved"), "\(answer.text)")
+        #expect(!answer.text.contains("place.sqlite"), "\(answer.text)")
+      }
+      let token = "Authorization: Bearer \(world.web.controlToken)"
+      let known = try await get(world, "/readyz", [token])
+      #expect(known.status == 503 && known.text.contains("place.sqlite was moved"), "\(known.text)")
     }
   }
 
