@@ -67,7 +67,7 @@ struct OperationsQueryTests {
         "result: invalidArguments", "completion false: invalidArguments", "0 requests",
       ]
     ) { world in
-      let predicate = NSPredicate(format: "a ENDSWITH %@", "x")
+      let predicate = NSPredicate(format: "a ENDSWITH %@", argumentArray: ["x"])
       for operation in [
         CKQueryOperation(), CKQueryOperation(query: .init(recordType: "T", predicate: predicate)),
       ] {

@@ -2,7 +2,7 @@
 private let toolchainModules: Set<String> = [
   "Foundation", "FoundationEssentials", "FoundationNetworking", "Dispatch", "Synchronization",
   "Observation", "Testing", "XCTest", "Glibc", "Musl", "Darwin", "Android", "WinSDK", "CloudKit",
-  "PackageDescription", "os", "ObjectiveC",
+  "CoreLocation", "PackageDescription", "os", "ObjectiveC",
 ]
 
 /// The page with the table of modules.

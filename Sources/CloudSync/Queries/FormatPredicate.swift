@@ -1,4 +1,8 @@
-package import Foundation
+#if canImport(CoreLocation)
+  import Foundation  // public, because the module exports CoreLocation
+#else
+  package import Foundation
+#endif
 
 #if !canImport(Darwin)
 
@@ -74,8 +78,8 @@ extension PredicateTree {
 
   private static func simple(_ predicate: NSPredicate) -> PredicateTree {
     #if canImport(Darwin)
-      return predicate.predicateFormat.hasPrefix("BLOCKPREDICATE")
-        ? .block : PredicateTree(format: predicate.predicateFormat, arguments: [])
+      return (predicate as? NSComparisonPredicate).map { PredicateTree(ComparisonParts($0)) }
+        ?? .block
     #else
       return (predicate as? FormatPredicate)?.tree ?? .block
     #endif

@@ -1,5 +1,10 @@
-package import Foundation
 package import Records
+
+#if canImport(CoreLocation)
+  import Foundation  // public, because the module exports CoreLocation
+#else
+  package import Foundation
+#endif
 
 /// One level of order, as in a sort descriptor.
 package struct PredicateSort: Hashable, Sendable, Codable {

@@ -1,5 +1,10 @@
-package import Foundation
 package import Records
+
+#if canImport(CoreLocation)
+  import Foundation  // public, because the module exports CoreLocation
+#else
+  package import Foundation
+#endif
 
 extension PredicateTree {
   /// Creates a predicate equivalent to the filters of a query.
@@ -65,16 +70,29 @@ extension PredicateTree {
   }
 
   /// The predicate as Foundation's class.
+  ///
+  /// On Apple's platforms a part that Foundation may not parse is a block that is never true, which
+  /// queries refuse.
   package var predicate: NSPredicate {
-    switch self {
-    case .constant(let value): return NSPredicate(value: value)
-    default:
-      #if canImport(Darwin)
-        return NSPredicate(format: format, argumentArray: nil)
-      #else
-        return FormatPredicate(self)
-      #endif
-    }
+    #if canImport(Darwin)
+      switch self {
+      case .constant(let value): return NSPredicate(value: value)
+      case .comparison(let comparison):
+        guard let template = PredicateTemplate(comparison) else {
+          return NSPredicate { _, _ in false }
+        }
+        return NSPredicate(format: template.format, argumentArray: template.arguments)
+      case .and(let parts):
+        return NSCompoundPredicate(type: .and, subpredicates: parts.map(\.predicate))
+      case .or(let parts):
+        return NSCompoundPredicate(type: .or, subpredicates: parts.map(\.predicate))
+      case .not(let part): return NSCompoundPredicate(type: .not, subpredicates: [part.predicate])
+      case .invalid, .block: return NSPredicate { _, _ in false }
+      }
+    #else
+      if case .constant(let value) = self { return NSPredicate(value: value) }
+      return FormatPredicate(self)
+    #endif
   }
 }
 

@@ -1,5 +1,10 @@
-package import Foundation
 import Records
+
+#if canImport(CoreLocation)
+  import Foundation  // public, because the module exports CoreLocation
+#else
+  package import Foundation
+#endif
 
 extension PredicateValue {
   /// Whether both are the same; numbers by size, references by their target.

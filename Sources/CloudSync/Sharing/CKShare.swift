@@ -89,6 +89,11 @@ public final class CKShare: CKRecord, @unchecked Sendable {
     super.init(state: CKRecord.State(record: record))
   }
 
+  /// Always true.
+  ///
+  /// Foundation on Apple's platforms asks each class that overrides `init(coder:)`.
+  public override class var supportsSecureCoding: Bool { true }
+
   /// Whether the share was decoded from an archive that can be read; every share has an owner.
   var isReadable: Bool { state.withLock { $0.record.sharing?.participants.isEmpty == false } }
 

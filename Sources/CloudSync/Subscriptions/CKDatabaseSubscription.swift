@@ -25,6 +25,11 @@ public final class CKDatabaseSubscription: CKSubscription, @unchecked Sendable {
     }
     set { update { $0.kind = .database(recordType: newValue) } }
   }
+
+  /// Always true.
+  ///
+  /// Foundation on Apple's platforms asks each class that inherits `init(coder:)`.
+  public override class var supportsSecureCoding: Bool { true }
 }
 
 /// A subscription to one zone.
@@ -64,4 +69,9 @@ public final class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable
       }
     }
   }
+
+  /// Always true.
+  ///
+  /// Foundation on Apple's platforms asks each class that inherits `init(coder:)`.
+  public override class var supportsSecureCoding: Bool { true }
 }

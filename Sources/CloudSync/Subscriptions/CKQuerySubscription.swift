@@ -95,4 +95,9 @@ public final class CKQuerySubscription: CKSubscription, @unchecked Sendable {
   public var querySubscriptionOptions: CKQuerySubscription.Options {
     Options(rawValue: watched?.options.rawValue ?? 0)
   }
+
+  /// Always true.
+  ///
+  /// Foundation on Apple's platforms asks each class that inherits `init(coder:)`.
+  public override class var supportsSecureCoding: Bool { true }
 }

@@ -1,5 +1,10 @@
-package import Foundation
 package import Records
+
+#if canImport(CoreLocation)
+  import Foundation  // public, because the module exports CoreLocation
+#else
+  package import Foundation
+#endif
 
 /// The form in which values are written to a coder: a version, bytes and a checksum.
 ///

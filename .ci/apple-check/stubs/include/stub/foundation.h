@@ -115,6 +115,40 @@ typedef NS_ENUM(NSUInteger, NSCompoundPredicateType, "NSCompoundPredicate.Logica
 @property (readonly, copy) NSArray *subpredicates;
 + (NSCompoundPredicate *)andPredicateWithSubpredicates:(NSArray<NSPredicate *> *)s __attribute__((swift_name("init(andPredicateWithSubpredicates:)")));
 @end
+// NSExpression.h, NSComparisonPredicate.h
+typedef NS_ENUM(NSUInteger, NSExpressionType, "NSExpression.ExpressionType") {
+  NSConstantValueExpressionType NAME("constantValue") = 0, NSEvaluatedObjectExpressionType NAME("evaluatedObject"),
+  NSVariableExpressionType NAME("variable"), NSKeyPathExpressionType NAME("keyPath"), NSFunctionExpressionType NAME("function"),
+  NSUnionSetExpressionType NAME("unionSet"), NSIntersectSetExpressionType NAME("intersectSet"), NSMinusSetExpressionType NAME("minusSet"),
+  NSSubqueryExpressionType NAME("subquery") = 13, NSAggregateExpressionType NAME("aggregate") = 14, NSAnyKeyExpressionType NAME("anyKey") = 15,
+  NSBlockExpressionType NAME("block") = 19, NSConditionalExpressionType NAME("conditional") = 20
+};
+SENDABLE @interface NSExpression : NSObject <NSSecureCoding, NSCopying>
+- (instancetype)initWithExpressionType:(NSExpressionType)type D NAME("init(expressionType:)"); - (nullable instancetype)initWithCoder:(NSCoder *)coder D;
+@property (readonly) NSExpressionType expressionType; @property (nullable, readonly, retain) id constantValue;
+@property (readonly, copy) NSString *keyPath; @property (readonly, copy) NSString *function; @property (readonly, copy) NSString *variable;
+@property (readonly, copy) NSExpression *operand; @property (nullable, readonly, copy) NSArray<NSExpression *> *arguments;
+@property (readonly, retain) id collection;
+@end
+typedef enum __attribute__((flag_enum, enum_extensibility(open))) NAME("NSComparisonPredicate.Options") NSComparisonPredicateOptions : NSUInteger NSComparisonPredicateOptions;
+enum __attribute__((flag_enum, enum_extensibility(open))) NAME("NSComparisonPredicate.Options") NSComparisonPredicateOptions : NSUInteger {
+  NSCaseInsensitivePredicateOption = 1, NSDiacriticInsensitivePredicateOption = 2, NSNormalizedPredicateOption = 4 };
+typedef NS_ENUM(NSUInteger, NSComparisonPredicateModifier, "NSComparisonPredicate.Modifier") {
+  NSDirectPredicateModifier NAME("direct") = 0, NSAllPredicateModifier NAME("all"), NSAnyPredicateModifier NAME("any") };
+typedef NS_ENUM(NSUInteger, NSPredicateOperatorType, "NSComparisonPredicate.Operator") {
+  NSLessThanPredicateOperatorType NAME("lessThan") = 0, NSLessThanOrEqualToPredicateOperatorType NAME("lessThanOrEqualTo"),
+  NSGreaterThanPredicateOperatorType NAME("greaterThan"), NSGreaterThanOrEqualToPredicateOperatorType NAME("greaterThanOrEqualTo"),
+  NSEqualToPredicateOperatorType NAME("equalTo"), NSNotEqualToPredicateOperatorType NAME("notEqualTo"),
+  NSMatchesPredicateOperatorType NAME("matches"), NSLikePredicateOperatorType NAME("like"),
+  NSBeginsWithPredicateOperatorType NAME("beginsWith"), NSEndsWithPredicateOperatorType NAME("endsWith"), NSInPredicateOperatorType NAME("`in`"),
+  NSCustomSelectorPredicateOperatorType NAME("customSelector"), NSContainsPredicateOperatorType NAME("contains") = 99, NSBetweenPredicateOperatorType NAME("between") = 100
+};
+SENDABLE @interface NSComparisonPredicate : NSPredicate
+- (nullable instancetype)initWithCoder:(NSCoder *)coder D;
+@property (readonly) NSPredicateOperatorType predicateOperatorType; @property (readonly) NSComparisonPredicateModifier comparisonPredicateModifier;
+@property (readonly, retain) NSExpression *leftExpression; @property (readonly, retain) NSExpression *rightExpression;
+@property (nullable, readonly) SEL customSelector; @property (readonly) NSComparisonPredicateOptions options;
+@end
 typedef NS_CLOSED_ENUM(NSInteger, NSComparisonResult, "ComparisonResult") { NSOrderedAscending NAME("orderedAscending") = -1L, NSOrderedSame NAME("orderedSame"), NSOrderedDescending NAME("orderedDescending") };
 @interface NSNumber (NSComparing) - (NSComparisonResult)compare:(NSNumber *)number; @end
 SENDABLE @interface NSSortDescriptor : NSObject <NSSecureCoding, NSCopying>
@@ -134,7 +168,9 @@ __attribute__((swift_name("Operation"))) SENDABLE @interface NSOperation : NSObj
 @property (nullable, copy) void (^completionBlock)(void) SENDABLE;
 @end
 __attribute__((swift_name("OperationQueue"))) SENDABLE @interface NSOperationQueue : NSObject
-- (void)addOperation:(NSOperation *)op __attribute__((swift_name("addOperation(_:)"))); @property NSInteger maxConcurrentOperationCount; @property NSQualityOfService qualityOfService; @property (nullable, copy) NSString *name;
+- (void)addOperation:(NSOperation *)op __attribute__((swift_name("addOperation(_:)")));
+- (void)addOperationWithBlock:(void (^ SENDABLE)(void))block NAME("addOperation(_:)"); @property (readonly) NSUInteger operationCount;
+@property NSInteger maxConcurrentOperationCount; @property NSQualityOfService qualityOfService; @property (nullable, copy) NSString *name;
 @end
 SENDABLE @interface NSNotification : NSObject <NSCopying, NSCoding> @end
 __attribute__((swift_name("NotificationCenter"))) SENDABLE @interface NSNotificationCenter : NSObject
@@ -157,6 +193,7 @@ __attribute__((swift_name("ProcessInfo"))) @interface NSProcessInfo : NSObject @
 __attribute__((swift_name("Bundle"))) SENDABLE @interface NSBundle : NSObject @property (class, readonly, strong) NSBundle *mainBundle; @property (nullable, readonly, copy) NSString *bundleIdentifier; @end
 __attribute__((swift_name("Thread"))) @interface NSThread : NSObject
 - (instancetype)initWithBlock:(void (^ SENDABLE)(void))block NAME("init(block:)"); - (void)start; @property NSUInteger stackSize; @property (nullable, copy) NSString *name;
+@property (class, readonly, strong) NSThread *currentThread NAME("current");
 + (void)sleepForTimeInterval:(NSTimeInterval)seconds NAME("sleep(forTimeInterval:)");
 @end
 __attribute__((swift_name("FileHandle"))) SENDABLE @interface NSFileHandle : NSObject
