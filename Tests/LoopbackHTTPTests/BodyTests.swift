@@ -1,5 +1,6 @@
 import CloudProtocol
 import Disk
+import Foundation
 import Synchronization
 import Testing
 
@@ -65,6 +66,28 @@ struct BodyTests {
     let whole = try body.content()
     #expect(whole.count == 65_536 && whole.isInMemory)
     #expect(file.writes == 0)
+  }
+
+  @Test("The file of a large body has no name, so that nothing is left of it")
+  func fileOfBodyHasNoName() throws {
+    let folder = FileManager.default.temporaryDirectory.path
+    func names() throws -> Set<String> {
+      Set(try FileManager.default.contentsOfDirectory(atPath: folder))
+        .filter { $0.hasPrefix("cloudsync-body-") }
+    }
+    let before = try names()
+    var body = HTTPBody(usesFile: true)
+    let content = [UInt8](repeating: 9, count: HTTPBody.memoryBytes + 1)
+    try body.append(content)
+    #expect(body.bytesInMemory == 0 && body.count == content.count)
+    var new = try names().subtracting(before)
+    // Those of other tests are there for a moment.
+    for _ in 0..<1_000 where !new.isEmpty { new.formIntersection(try names()) }
+    #expect(new.isEmpty)
+    #expect(try body.content().bytes() == content)
+    var small = HTTPBody(usesFile: false)
+    try small.append(content)
+    #expect(small.bytesInMemory == content.count)
   }
 
   @Test("A body whose file fails is refused with 503")

@@ -32,7 +32,7 @@ private func post(_ lines: String, _ body: String = "") -> String {
 }
 
 extension ParserCase {
-  static let all = good + requestLines + fields + framing + chunks + limits + forms
+  static let all = good + requestLines + fields + framing + chunks + limits + forms + boundaries
 
   static let good: [ParserCase] = [
     .init("the smallest request", get(), "GET /"),

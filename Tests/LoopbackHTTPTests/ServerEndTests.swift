@@ -58,6 +58,22 @@ struct ServerEndTests {
     }
   }
 
+  @Test("The last answer to a client that ended its side says that the connection ends")
+  func lastAnswerSaysThatConnectionEnds() async throws {
+    try await ServerHarness.run { harness in
+      let client = try harness.client()
+      await client.send(harness.get("/wait") + harness.get("/b"))
+      await client.endWriting()
+      await harness.started.wait()
+      await harness.waitForEndedSide()
+      harness.release.fire()
+      let (first, last) = (try await client.answer(), try await client.answer())
+      #expect(first.text == "GET /wait" && !first.closes)
+      #expect(last.text == "GET /b" && last.closes)
+      #expect(await client.end() == .closed)
+    }
+  }
+
   /// Proves WS-160.
   @Test("A client of HTTP/1.0 that ends its side gets its answer and nothing before it")
   func aClientOfHTTP10ThatEndsItsSideIsAnswered() async throws {

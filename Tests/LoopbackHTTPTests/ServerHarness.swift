@@ -10,8 +10,8 @@ import VerificationSupport
 ///
 /// A request of `/checked` is accepted, or with the query `refused` refused, when it is released.
 /// Every path is echoed but these: `/wait` answers when it is released or cancelled, `/stubborn`
-/// only when it is released, `/big` with many bytes, `/none` with a status that is none; `/lost`
-/// has no answer.
+/// only when it is released, `/big` with many bytes, `/none` with a status that is none, `/status`
+/// with that of its query; `/lost` has no answer.
 final class ServerHarness: Sendable {
   static let bigBody = [UInt8](unsafeUninitializedCapacity: 30 << 20) { buffer, count in
     for index in buffer.indices { buffer.initializeElement(at: index, to: UInt8(index & 0x7F)) }
@@ -60,6 +60,7 @@ final class ServerHarness: Sendable {
         }
       case "/big": return HTTPResponse(200, body: ServerHarness.bigBody)
       case "/none": return HTTPResponse(99)
+      case "/status": return HTTPResponse(request.head.query.flatMap { Int($0) } ?? 200)
       case "/lost": return nil
       default: break
       }

@@ -100,7 +100,7 @@ struct SignedPathTests {
       #expect(file.status == 200 && file.text == "ALICES-file-content")
       let named = try await world.ask("GET", belongings.filePath + "/name.txt")
       #expect(named.text == "ALICES-file-content")
-      world.pass(seconds: 15 * 60 - 1)
+      world.pass(seconds: 15 * 60)
       let brought = try await world.ask("PUT", belongings.uploadPath, body: [1, 2])
       #expect(brought.status == 200, "\(brought.text)")
       let late = try await world.uploadTicket()

@@ -40,6 +40,12 @@ struct ControlFaultTests {
       #"{"action":"delay","seconds":3}"#,
       [#"{"number":1,"action":"delay","seconds":3"#, #""count":1}"#]
     ),
+    (#"{"action":"delay","seconds":86400}"#, [#"{"number":1,"action":"delay","seconds":86400"#]),
+    (#"{"action":"delay","seconds":0}"#, [#"{"number":1,"action":"delay","seconds":0"#]),
+    (
+      #"{"action":"fail","code":1,"retryAfter":0,"count":2147483648}"#,
+      [#""code":"internalError","retryAfter":0.0,"count":2147483648}"#]
+    ),
     (#"{"action":"hold"}"#, [#"{"number":1,"action":"hold","point":"beforeCommit"}"#]),
     (
       #"{"action":"hold","point":"afterCommit","count":4,"kind":"fetchZones"}"#,
@@ -85,6 +91,13 @@ struct ControlFaultTests {
     (#"{"action":"fail","code":23,"Count":2}"#, 400, "'Count' is unknown"),
     (#"{"action":"delay"}"#, 400, "'seconds' is missing"),
     (#"{"action":"delay","seconds":1e9}"#, 400, "from 0 to 86400"),
+    (#"{"action":"delay","seconds":86400.5}"#, 400, "from 0 to 86400"),
+    (#"{"action":"fail","code":23,"count":2147483649}"#, 400, "from 1 to 2147483648"),
+    (#"{"action":"remove","number":2147483649}"#, 400, "from 1 to 2147483648"),
+    (
+      #"{"action":"quota","account":"alice","bytes":1125899906842625}"#, 400,
+      "from 0 to 1125899906842624"
+    ),
     (#"{"action":"hold","point":"never"}"#, 400, "beforeCommit, afterCommit"),
     (#"{"action":"deliver-push","device":"phone"}"#, 400, "'container' is missing"),
     (
@@ -244,6 +257,11 @@ struct ControlFaultTests {
   /// The administrative actions, in an order in which each has an effect.
   private static let administration: [(body: String, target: String, piece: String)] = [
     (#"{"action":"quota","account":"alice","bytes":9000}"#, "accounts", #""quota":9000"#),
+    (#"{"action":"quota","account":"alice","bytes":0}"#, "accounts", #""quota":0}"#),
+    (
+      #"{"action":"quota","account":"alice","bytes":1125899906842624}"#, "accounts",
+      #""quota":1125899906842624"#
+    ),
     (#"{"action":"quota","account":"alice","bytes":null}"#, "accounts", #"alice"#),
     (#"{"action":"person","account":"bob","givenName":"Bob"}"#, "accounts", #""bob""#),
     (#"{"action":"device","device":"phone","online":false}"#, "devices", #""online":false"#),

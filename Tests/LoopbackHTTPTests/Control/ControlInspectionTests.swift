@@ -97,6 +97,8 @@ struct ControlInspectionTests {
       ]
     ),
     ("requests?after=5", 200, [#"{"requests":[{"number":6,"#, #""next":6}"#]),
+    ("requests?limit=2", 200, [#""number":2,"#, #""requestID":"2""#, #""next":2}"#]),
+    ("requests?after=1&limit=1", 200, [#"{"requests":[{"number":2,"#, #""next":2}"#]),
     ("requests?after=9", 200, [#"{"requests":[],"next":9}"#]),
     ("events", 200, [#"{"events":[{"number":1,"time":978308200000,"kind":"request""#]),
     ("faults", 200, [#"{"faults":[],"heldRequests":[],"holdsPushes":false,"heldPushes":[]"#]),
@@ -195,6 +197,30 @@ struct ControlInspectionTests {
     #expect(
       await world.get("records?container=c&account=alice&zone=none&order=latest")
         == #"200 {"records":[],"count":0}"#)
+  }
+
+  @Test("Without a limit a page has 200 records or changes, or 500 requests")
+  func pagesHaveLimitsOfTheirOwn() async throws {
+    let world = ControlWorld()
+    try await world.prepare()
+    for start in [0, 125] {
+      let saves = (start..<(start + 125)).map {
+        RecordSave(Record(id: world.recordID("r\($0)"), type: "Note", fields: [:]))
+      }
+      try await world.send("batch \(start)", .modifyRecords(ModifyRecords(save: saves)))
+    }
+    let place = "container=c&account=alice&zone=notes"
+    for (target, list) in [
+      ("records?\(place)", "records"), ("records?\(place)&order=latest", "records"),
+      ("changes?\(place)", "changes"),
+    ] {
+      #expect(try await world.json(target)[list]?.array?.count == 200, "\(target)")
+      let more = try await world.json("\(target)&limit=201")
+      #expect(more[list]?.array?.count == 201, "\(target)")
+    }
+    for number in 0..<500 { try await world.send("user \(number)", .fetchCurrentUser) }
+    let requests = try await world.json("requests")
+    #expect(requests["requests"]?.array?.count == 500 && requests["next"] == .integer(500))
   }
 
   @Test("A large archive is sent from a file, byte for byte that of the server")
