@@ -17,6 +17,7 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
   private let header: Data
   private let format: String
   private let version: Int
+  private let oldestVersion: Int
   private var size = 0
   /// Whether another journal has written to the file since it was read or rewritten.
   package private(set) var hasOthersLines = false
@@ -40,18 +41,19 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
   /// - Parameters:
   ///   - url: the file.
   ///   - format: the name of the format, without spaces; the first line of the file.
-  ///   - version: the version that is written, and the newest one that is read: `Change` decodes
-  ///     the changes of older ones, too. The first group that is added to an older file gives it
-  ///     this version.
-  public init(_ url: URL, format: String, version: Int = 1) {
-    self.init(AtomicFile(url), format: format, version: version)
+  ///   - version: the version that is written, and the newest one that is read.
+  ///   - oldestVersion: the oldest version that is read, whose changes `Change` decodes, too; `nil`
+  ///     for `version`. The first group that is added to an older file gives it the new version.
+  public init(_ url: URL, format: String, version: Int = 1, oldestVersion: Int? = nil) {
+    self.init(AtomicFile(url), format: format, version: version, oldestVersion: oldestVersion)
   }
 
   /// Names a journal on a disk of any kind.
-  package init(_ file: AtomicFile, format: String, version: Int) {
+  package init(_ file: AtomicFile, format: String, version: Int, oldestVersion: Int? = nil) {
     self.file = file
     self.format = format
     self.version = version
+    self.oldestVersion = oldestVersion ?? version
     header = Data("\(format) \(version)\n".utf8)
   }
 
@@ -217,10 +219,12 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
 
   /// Replaces the header of an older version, so that an older app does not read what follows.
   private mutating func renew(_ older: Data) throws(FileError) {
-    try checkForOthers()
     guard let data = try file.read() else { return }
-    try file.replace(header + data.dropFirst(older.count))
-    isNameUncertain = true
+    // Another journal may have done it.
+    if data.starts(with: older) {
+      try file.replace(header + data.dropFirst(older.count))
+      isNameUncertain = true
+    }
     olderHeader = nil
     size += header.count - older.count
     if compactSize > 0 { compactSize += header.count - older.count }
@@ -404,8 +408,11 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
 
   /// The first line of a file of this format and an older version.
   private func headerOfOlder(_ data: Data) -> Data? {
-    guard let found = foundVersion(data), (1..<version).contains(found) else { return nil }
-    return Data("\(format) \(found)\n".utf8)
+    guard let found = foundVersion(data), found >= oldestVersion, found < version else {
+      return nil
+    }
+    let header = Data("\(format) \(found)\n".utf8)
+    return data.starts(with: header) ? header : nil
   }
 
   /// The version in the first line of a file of this format.

@@ -42,8 +42,9 @@ extension LoopbackServer {
   /// server, and with `nil` when it works again.
   ///
   /// Each kind of failure is reported once until it ends: one of a connection to a database with
-  /// the next transaction, one of a file with the next stored change, damage never. Called on any
-  /// thread; it must return soon, and must not call the server.
+  /// the next request, one of a file with the next request that stores a change, damage never.
+  /// Called on any thread, while requests wait; it must return at once, and must not call the
+  /// server.
   package func observeStorage(_ observer: @escaping @Sendable (_ failure: String?) -> Void) {
     executor.health.observe(observer)
   }

@@ -21,18 +21,27 @@ extension Connection {
       let number = system.pointee.xGetLastError?(system, 0, nil) ?? 0
       throw number == 0 ? .failed : DiskError(number: number)
     }
-    // SQLite expects an empty list of parameters after the name, which stays until the file is
-    // closed.
-    let name = Array(path.utf8CString) + [0, 0]
-    return try name.withUnsafeBufferPointer { (name) throws(DiskError) in
+    // SQLite opens full names, in which links are resolved, with an empty list of parameters after
+    // them and zeros in front; the name stays until the file is closed.
+    let longest = Int(system.pointee.mxPathname) + 1
+    var name = [CChar](repeating: 0, count: 4 + longest + 2)
+    return try name.withUnsafeMutableBufferPointer { (name) throws(DiskError) in
+      let name = name.baseAddress.map { $0 + 4 }
+      // A name with links has another code of success.
+      let named = system.pointee.xFullPathname?(system, path, Int32(longest), name)
+      try check(named.map { $0 & 0xff })
       defer { _ = file.pointee.pMethods?.pointee.xClose?(file) }
       let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_MAIN_DB
-      try check(system.pointee.xOpen?(system, name.baseAddress, file, flags, nil))
+      try check(system.pointee.xOpen?(system, name, file, flags, nil))
       let methods = file.pointee.pMethods?.pointee
       var length: sqlite3_int64 = 0
       try check(methods?.xFileSize?(file, &length))
-      var bytes = [UInt8](repeating: 0, count: Int(clamping: min(sqlite3_int64(count), length)))
-      try check(methods?.xRead?(file, &bytes, Int32(bytes.count), 0))
+      // The size of a file of one byte is given as 0.
+      let wanted = min(sqlite3_int64(count), max(1, length))
+      var bytes = [UInt8](repeating: 0, count: Int(clamping: wanted))
+      let result = methods?.xRead?(file, &bytes, Int32(bytes.count), 0)
+      if length == 0, result == SQLITE_IOERR | 2 << 8 { return [] }
+      try check(result)
       return bytes
     }
   }

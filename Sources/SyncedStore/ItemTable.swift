@@ -175,8 +175,8 @@ struct ItemTable: Sendable {
     if let known = entries[id]?.type, known != type {
       throw SyncedStoreError(
         .usedName,
-        "There is an item of the type \(known) with the name \"\(name)\", or its deletion is not "
-          + "sent yet, so the item of the type \(type) was not saved. Use another name.")
+        "The name \"\(name)\" is that of a record of the type \(known), which has to be deleted "
+          + "and synced first. The item of the type \(type) was not saved; use another name.")
     }
     return id
   }

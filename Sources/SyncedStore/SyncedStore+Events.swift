@@ -167,9 +167,13 @@ extension SyncedStore {
     // not fetch.
     state.run?.fetchTask = Task.detached { [weak self] in
       // After an error the end of the engine's next operation comes here again.
-      try? await self?.fetchChanges()
-      self?.state.withLock { state in
-        if state.run?.engine === engine { state.run?.fetchTask = nil }
+      let hasFetched = (try? await self?.fetchChanges()) != nil
+      guard let self else { return }
+      self.state.withLock { state in
+        guard state.run?.engine === engine else { return }
+        state.run?.fetchTask = nil
+        // A send may have found another zone missing meanwhile.
+        if hasFetched { self.fetchForZones(&state) }
       }
     }
   }

@@ -240,7 +240,7 @@ extension SyncedStore {
       run.statusTask?.cancel()
       state.run = nil
       defer { state.tellStatus() }
-      guard let connection = state.restart else { return (run.statusTask, outcome) }
+      guard let connection = state.restart.take() else { return (run.statusTask, outcome) }
       return (run.statusTask, Result { try start(connection, &state) }.flatMap { outcome })
     }
     await task?.value

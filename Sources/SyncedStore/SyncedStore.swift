@@ -47,7 +47,8 @@ public final class SyncedStore: Sendable {
     /// The database for the next start.
     var connection: Connection?
     var run: Run?
-    /// The database of a start that came while the store shuts down.
+    /// The database of the last start of a store that ran already: if it came during a shutdown,
+    /// the store is started again.
     var restart: Connection?
     /// The number of calls of ``SyncedStore/sync(rounds:)`` that have not returned.
     var syncs = 0

@@ -230,6 +230,21 @@ struct ServerFileTests {
       file.contents.filter { !$0.key.hasSuffix("-shm") } == before, "the folder is as it was")
   }
 
+  @Test("A file is opened by the name of a link to it, and an empty one is filled")
+  func linkedFileIsOpened() throws {
+    let file = try TemporaryFile()
+    defer { file.remove() }
+    try Data().write(to: file.url)
+    let link = file.path + ".link"
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: file.path)
+    for path in [link, file.path, link] {
+      let server = try LoopbackServer(path: path)
+      #expect(try server.accounts().isEmpty)
+      server.close()
+    }
+    #expect(try Data(contentsOf: file.url).starts(with: Data("SQLite format 3".utf8)))
+  }
+
   @Test(
     "An older file is opened and migrated to the newest layout, and records are found by type",
     arguments: [1, 2, 3, 4, 5])

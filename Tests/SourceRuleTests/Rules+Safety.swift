@@ -29,6 +29,8 @@ let drivers: KeyValuePairs = [
     "waits for the command of exec to end",
   "Sources/CloudSyncTool/Server/RequestLog.swift":
     "writes the lines of a log, for which no request waits",
+  "Sources/CloudSyncTool/Server/RunningServer.swift":
+    "prints what becomes of the storage, for which no request waits",
   "Sources/CloudSyncTool/Server/ReceivedSignals.swift":
     "reads the signals that were caught",
   "Tests/Support/VerificationSupport/SeedOptions.swift":

@@ -47,11 +47,12 @@ struct TextFormTests {
     }
   }
 
-  @Test("Numbers up to 2 to the power of 53 are whole, and no others")
+  @Test("Numbers below 2 to the power of 53 are whole, and no others")
   func wholeNumbersAreExact() {
     let largest: Double = 9_007_199_254_740_992
     for (number, whole) in [
-      (largest, 1 << 53), (-largest, -(1 << 53)), (largest + 2, nil), (-largest - 2, nil),
+      (largest - 1, 1 << 53 - 1), (1 - largest, 1 - 1 << 53), (largest, nil), (-largest, nil),
+      (largest + 2, nil), (-largest - 2, nil),
       (0.5, nil), (-3, -3),
     ] as [(Double, Int64?)] {
       #expect(JSON.number(number).integer == whole, "\(number)")

@@ -87,8 +87,8 @@ final class EngineDriver: Sendable {
 
   /// The delegate, which the app retains.
   ///
-  /// `@unchecked` because a weak reference has to be a variable for Swift 6.2; nothing sets it again
-  /// after the initializer, which guards it.
+  /// `@unchecked` because a weak reference has to be a variable for Swift 6.2; only the initializer
+  /// sets it, which guards it.
   struct WeakDelegate: @unchecked Sendable {
     private(set) weak var value: (any CKSyncEngineDelegate)?
 

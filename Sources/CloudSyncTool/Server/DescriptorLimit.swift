@@ -14,12 +14,12 @@ struct DescriptorLimit: Hashable, Sendable {
   private static let reserve = 128
 
   /// The limit of this process; `nil` if the system does not state it.
-  static var ofProcess: DescriptorLimit? { limit(isRaised: false) }
+  static var ofProcess: DescriptorLimit? { limit(raising: false) }
 
   /// Raises the limit of this process as far as the system allows it.
   ///
   /// - Returns: The limit then; `nil` if the system does not state it.
-  static func raise() -> DescriptorLimit? { limit(isRaised: true) }
+  static func raise() -> DescriptorLimit? { limit(raising: true) }
 
   /// The number of connections for which `descriptors` have room, at most `wanted`.
   static func connections(of descriptors: Int, wanted: Int) -> Int {
@@ -36,7 +36,7 @@ struct DescriptorLimit: Hashable, Sendable {
       + "limit, with 'ulimit -Hn' or systemd's LimitNOFILE."
   }
 
-  private static func limit(isRaised: Bool) -> DescriptorLimit? {
+  private static func limit(raising isRaised: Bool) -> DescriptorLimit? {
     var limit = rlimit()
     #if canImport(Glibc)
       let kind = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)

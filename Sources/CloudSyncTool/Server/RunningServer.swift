@@ -1,5 +1,6 @@
 import CloudProtocol
 import CommandLineKit
+import Dispatch
 import Foundation
 import LoopbackHTTP
 import LoopbackServer
@@ -97,10 +98,13 @@ struct RunningServer: Sendable {
     }
   }
 
+  private static let reports = DispatchQueue(label: "storage reports")
+
   /// Says on standard error that the storage began to fail, or that it works again.
   @Sendable private static func report(_ failure: String?) {
     let words = failure.map { "the storage fails: \(printable($0))" } ?? "the storage works again"
-    Output.writeError("cloudsync: \(words)\n")
+    // Requests do not wait for a log that is not read.
+    reports.async { Output.writeError("cloudsync: \(words)\n") }
   }
 
   private static func inject(_ faults: FaultProfile, _ web: LoopbackWebServer) throws(ToolError) {

@@ -42,7 +42,7 @@ enum HTTPSocket {
     hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV
     hints.ai_socktype = streamType
     var list: UnsafeMutablePointer<addrinfo>?
-    // Versions of macOS ended the process for "0".
+    // Some versions of macOS crash on "0" with `AI_NUMERICSERV`.
     let status = getaddrinfo(host, number == 0 ? "00" : "\(number)", &hints, &list)
     guard status == 0, let list else {
       throw HTTPServerError(

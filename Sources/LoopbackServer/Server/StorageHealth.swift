@@ -41,7 +41,7 @@ final class StorageHealth: Sendable {
   private let isFailing = Atomic(false)
 
   /// Sets what is called with the reason for a failure when it begins, and with `nil` when the
-  /// storage works again.
+  /// storage works again; in this order, while a lock is held.
   func observe(_ observer: @escaping @Sendable (_ reason: String?) -> Void) {
     state.withLock { $0.observer = observer }
   }
@@ -49,12 +49,11 @@ final class StorageHealth: Sendable {
   /// Notes that a transaction failed.
   func note(_ error: any Error, reason: String) {
     guard let failure = Failure(error) else { return }
-    let observer = state.withLock { state -> (@Sendable (String?) -> Void)? in
-      guard state.failures.insert(failure).inserted else { return nil }
+    state.withLock { state in
+      guard state.failures.insert(failure).inserted else { return }
       isFailing.store(state.failures != [.untilRestart], ordering: .relaxed)
-      return state.observer
+      state.observer?(reason)
     }
-    observer?(reason)
   }
 
   /// Notes that a transaction succeeded.
@@ -62,16 +61,13 @@ final class StorageHealth: Sendable {
   /// - Parameter hasChanges: Whether it has stored a change.
   func noteSuccess(hasChanges: Bool) {
     guard isFailing.load(ordering: .relaxed) else { return }
-    let observer = state.withLock { state -> (@Sendable (String?) -> Void)? in
+    state.withLock { state in
       let before = state.failures
       state.failures.remove(.untilTransaction)
       if hasChanges { state.failures.remove(.untilChange) }
-      guard state.failures != before, state.failures.isSubset(of: [.untilRestart]) else {
-        return nil
-      }
+      guard state.failures != before, state.failures.isSubset(of: [.untilRestart]) else { return }
       isFailing.store(false, ordering: .relaxed)
-      return state.observer
+      if state.failures.isEmpty { state.observer?(nil) }
     }
-    observer?(nil)
   }
 }

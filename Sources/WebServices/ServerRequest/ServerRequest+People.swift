@@ -106,7 +106,8 @@ extension ServerRequest {
           throw mismatchedReply
         }
         var resolved: [String: ShareMetadata] = [:]
-        if outcomes.count > 1, case .sharesResolved(let found) = try outcomes[1].get() {
+        // The shares are accepted, also if their roots can't be read now.
+        if outcomes.count > 1, case .success(.sharesResolved(let found)) = outcomes[1] {
           for result in found { resolved[result.id] = result.value }
         }
         return answer(shares, results, notation) { share, asked in

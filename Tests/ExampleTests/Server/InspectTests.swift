@@ -60,7 +60,8 @@ struct InspectTests {
     for account in ["ada", "bob"] {
       try await tool.good("inspect", "accounts", "--data", path)
       #expect(FileManager.default.fileExists(atPath: path + "-wal"), "before \(account)")
-      _ = first.device("phone", signedInAs: account)
+      let device = first.device("phone", signedInAs: account)
+      _ = try await CKContainer(identifier: "iCloud.test", transport: device).userRecordID()
       #expect(try await tool.good("inspect", "accounts", "--data", path).contains(account))
     }
     withExtendedLifetime((first, second)) {}
