@@ -317,7 +317,8 @@
             answered.fire()
           })
       }
-      for number in 0..<20 {
+      // A few: alice's requests end after the limit for locks, also on a slow machine.
+      for number in 0..<3 {
         _ = try await send("fetch \(number)", .fetchZones(nil), by: tablet)
       }
       #expect(!answered.hasFired, "bob waited for alice's requests")
