@@ -361,8 +361,8 @@ extension SyncedStore {
 
   /// Follows the success of a fetch; an engine that was started meanwhile has not fetched yet.
   ///
-  /// - Parameter missingZones: the zones that were missing when the fetch began. It tells nothing
-  ///   of those that a send found missing since.
+  /// - Parameter missingZones: the zones that were missing when the fetch began. Only these are
+  ///   created: for a zone that a send found missing since, the next fetch decides.
   func fetchEnded(of engine: CKSyncEngine, missing missingZones: Set<CKRecordZone.ID>) {
     state.withLock { state in
       guard let run = state.run, run.engine === engine else { return }

@@ -11,15 +11,22 @@ import Testing
 /// A server whose disk is full.
 @Suite("A server on a full disk")
 struct FullDiskTests {
+  private static func server(on disk: SimulatedDisk) throws -> LoopbackServer {
+    try LoopbackServer(
+      path: "/server", fileSystem: SQLiteFileSystem(disk: disk), identity: 7,
+      clock: { Timestamp(secondsSinceReferenceDate: 1_000) })
+  }
+
+  private static func database(of server: LoopbackServer) -> CKDatabase {
+    CKContainer(identifier: "iCloud.test", transport: server.device("phone", signedInAs: "ada"))
+      .privateCloudDatabase
+  }
+
   @Test("A full disk serves reads, refuses changes, and takes them when there is space again")
   func fullDiskServesReads() async throws {
     let disk = SimulatedDisk()
-    let server = try LoopbackServer(
-      path: "/server", fileSystem: SQLiteFileSystem(disk: disk), identity: 7,
-      clock: { Timestamp(secondsSinceReferenceDate: 1_000) })
-    let container = CKContainer(
-      identifier: "iCloud.test", transport: server.device("phone", signedInAs: "ada"))
-    let database = container.privateCloudDatabase
+    let server = try Self.server(on: disk)
+    let database = Self.database(of: server)
     let kept = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: "kept"))
     kept["text"] = "before"
     try await database.save(kept)
@@ -45,14 +52,10 @@ struct FullDiskTests {
   @Test("A full disk is reported once, with its file, and that changes are stored again once, too")
   func fullDiskIsReportedOnce() async throws {
     let disk = SimulatedDisk()
-    let server = try LoopbackServer(
-      path: "/server", fileSystem: SQLiteFileSystem(disk: disk), identity: 7,
-      clock: { Timestamp(secondsSinceReferenceDate: 1_000) })
+    let server = try Self.server(on: disk)
     let reports = Mutex<[String?]>([])
     server.observeStorage { failure in reports.withLock { $0.append(failure) } }
-    let container = CKContainer(
-      identifier: "iCloud.test", transport: server.device("phone", signedInAs: "ada"))
-    let database = container.privateCloudDatabase
+    let database = Self.database(of: server)
     func save(_ name: String) async throws {
       let record = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: name))
       record["text"] = String(repeating: "x", count: 100_000)
@@ -85,12 +88,8 @@ struct FullDiskTests {
   func fileOnFullDiskOpensForReading() async throws {
     let disk = SimulatedDisk()
     func open() throws -> (LoopbackServer, CKDatabase) {
-      let server = try LoopbackServer(
-        path: "/server", fileSystem: SQLiteFileSystem(disk: disk), identity: 7,
-        clock: { Timestamp(secondsSinceReferenceDate: 1_000) })
-      let container = CKContainer(
-        identifier: "iCloud.test", transport: server.device("phone", signedInAs: "ada"))
-      return (server, container.privateCloudDatabase)
+      let server = try Self.server(on: disk)
+      return (server, Self.database(of: server))
     }
     var (server, database) = try open()
     let kept = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: "kept"))
@@ -128,9 +127,7 @@ struct FullDiskTests {
   @Test("A query that can't make an index on a full disk fails once, and then reads all records")
   func queryOnFullDiskNeedsNoIndex() async throws {
     let disk = SimulatedDisk()
-    let server = try LoopbackServer(
-      path: "/server", fileSystem: SQLiteFileSystem(disk: disk), identity: 7,
-      clock: { Timestamp(secondsSinceReferenceDate: 1_000) })
+    let server = try Self.server(on: disk)
     let phone = server.device("phone", signedInAs: "ada")
     func send(_ name: String, _ request: CloudRequest) async throws -> CloudReply {
       try await phone.send(

@@ -55,6 +55,21 @@ struct ServerFaultsTests {
     }
   }
 
+  @Test("The obstacle of an account and the reset of encrypted data are read as they were written")
+  func flagsOfErrorsAreReadAsWritten() throws {
+    let obstacles: [CloudError.AccountObstacle?] = [nil, .restricted, .undetermined]
+    for obstacle in obstacles {
+      for isReset in [false, true] {
+        var faults = ServerFaults()
+        let error = CloudError(
+          .notAuthenticated, "no", userDidResetEncryptedData: isReset, accountObstacle: obstacle)
+        faults.rules.append(
+          FaultRule(number: faults.nextNumber(), action: .fail(error), scope: .all, left: 1))
+        #expect(try ServerFaults(bytes: faults.bytes) == faults)
+      }
+    }
+  }
+
   @Test("The latest hundred orders are kept, and each is given once")
   func latestOrdersAreKept() {
     var faults = ServerFaults()

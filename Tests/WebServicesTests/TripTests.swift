@@ -65,6 +65,7 @@ struct TripTests {
     RoundTrip.difference("\(found)", "\(wanted)") + "\nin \(trip?.sent ?? "nothing")"
   }
 
+  /// Proves WS-194.
   @Test("A request reaches the server unchanged", arguments: [true, false])
   func requestsReachServerUnchanged(isExact: Bool) {
     var faults: [String] = []

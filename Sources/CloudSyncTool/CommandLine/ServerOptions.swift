@@ -110,7 +110,7 @@ struct ServerOptions: Sendable {
   }
 
   /// A warning if the server listens for other machines, if its file may not be written or others
-  /// may read it, or if it may have too few connections; `nil` if nothing of that is true.
+  /// may read it, or if the limit of open files is too low; `nil` if none of these applies.
   var warning: String? {
     let warnings = [
       networkWarning, writingWarning, readersWarning, DescriptorLimit.warning(web),

@@ -3,14 +3,14 @@ import LoopbackHTTP
 
 /// The number of files and connections that the system lets this process have open.
 ///
-/// Without room for another one the server could not even answer that it has too many connections.
+/// A server that has reached it can't even answer that it has too many connections.
 struct DescriptorLimit: Hashable, Sendable {
   /// The present limit.
   var current: Int
   /// The highest limit that this process may set.
   var most: Int
 
-  /// What a server needs besides its connections: its data, logs and uploads.
+  /// The number of files that a server opens besides its connections: its data, logs and uploads.
   private static let reserve = 128
 
   /// The limit of this process; `nil` if the system does not state it.
@@ -21,7 +21,7 @@ struct DescriptorLimit: Hashable, Sendable {
   /// - Returns: The limit then; `nil` if the system does not state it.
   static func raise() -> DescriptorLimit? { limit(raising: true) }
 
-  /// The number of connections for which `descriptors` have room, at most `wanted`.
+  /// The number of connections that a limit of `descriptors` allows, at most `wanted`.
   static func connections(of descriptors: Int, wanted: Int) -> Int {
     max(1, min(wanted, max(descriptors - reserve, descriptors / 2)))
   }

@@ -17,7 +17,7 @@ final class ReceivedSignals: Sendable {
     var handler: (@Sendable (Received) -> Void)?
     /// The signals that arrived without a handler.
     var early: [Received] = []
-    /// What is called for `SIGUSR1`.
+    /// Called when `SIGUSR1` arrives.
     var reopening: (@Sendable () -> Void)?
   }
 

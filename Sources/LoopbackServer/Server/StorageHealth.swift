@@ -41,7 +41,9 @@ final class StorageHealth: Sendable {
   private let isFailing = Atomic(false)
 
   /// Sets what is called with the reason for a failure when it begins, and with `nil` when the
-  /// storage works again; in this order, while a lock is held.
+  /// storage works again.
+  ///
+  /// It is called while a lock is held, so that the calls keep their order.
   func observe(_ observer: @escaping @Sendable (_ reason: String?) -> Void) {
     state.withLock { $0.observer = observer }
   }

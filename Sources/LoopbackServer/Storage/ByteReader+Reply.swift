@@ -49,9 +49,17 @@ extension ByteReader {
     let message = try string()
     let retryAfter = try optional { (reader) throws(ByteFormatError) in try reader.double() }
     let record = try optional { (reader) throws(ByteFormatError) in try reader.record() }
+    let flags = try byte()
+    let obstacle: CloudError.AccountObstacle? =
+      switch flags & ~1 {
+      case 0: nil
+      case 2: .restricted
+      case 4: .undetermined
+      default: throw fault("the flags of an error are unknown")
+      }
     return CloudError(
       code, message, retryAfter: retryAfter, serverRecord: record,
-      userDidResetEncryptedData: try bool())
+      userDidResetEncryptedData: flags & 1 == 1, accountObstacle: obstacle)
   }
 
   private mutating func databaseChangesPage() throws(ByteFormatError) -> DatabaseChangesPage {

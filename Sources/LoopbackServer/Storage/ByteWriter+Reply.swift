@@ -87,7 +87,14 @@ extension ByteWriter {
     write(error.message)
     write(optional: error.retryAfter) { $0.write($1) }
     write(optional: error.serverRecord) { $0.write($1) }
-    write(error.userDidResetEncryptedData)
+    // One byte, with the flag in its lowest bit, as it was before there were obstacles.
+    let obstacle: UInt8 =
+      switch error.accountObstacle {
+      case nil: 0
+      case .restricted: 2
+      case .undetermined: 4
+      }
+    write(obstacle | (error.userDidResetEncryptedData ? 1 : 0))
   }
 
   private mutating func write(_ zone: Zone) {

@@ -75,13 +75,12 @@ extension ClientRequest {
     ])
   }
 
-  /// The request's atomicity as it is sent: CloudKit refuses atomic changes of the default zone,
-  /// where its own API ignores the setting.
+  /// Whether the request is sent as an atomic one: CloudKit Web Services refuses that for the
+  /// default zone, where CloudKit's own API ignores the setting.
+  ///
+  /// Rule: WS-194.
   private static func isAtomic(_ request: ModifyRecords, _ notation: Notation) -> Bool {
-    request.isAtomic
-      && (notation.isExact
-        || !(request.save.contains { $0.id.zone == .default }
-          || request.delete.contains { $0.zone == .default }))
+    request.isAtomic && (notation.isExact || !request.concernsDefaultZone)
   }
 
   /// Encodes the same body directly as text.

@@ -97,10 +97,12 @@ extension ServerRequest {
     _ body: JSON, _ notation: Notation, environment: CloudEnvironment
   ) throws(CloudError) -> ServerRequest {
     let shares = try shares(body, notation)
-    let wantsRoots = shares.contains { $0.fields != nil }
+    var next: (@Sendable (CloudReply) -> CloudRequest?)?
+    if shares.contains(where: { $0.fields != nil }) {
+      next = { _ in .resolveShares(resolution(of: shares)) }
+    }
     return ServerRequest(
-      [.acceptShares(shares.compactMap(\.url))],
-      next: { _ in wantsRoots ? .resolveShares(resolution(of: shares)) : nil },
+      [.acceptShares(shares.compactMap(\.url))], next: next,
       answer: { outcomes throws(CloudError) in
         guard case .sharesAccepted(let results)? = try outcomes.first?.get() else {
           throw mismatchedReply

@@ -91,12 +91,12 @@ extension ServerRequest {
       }
     }
 
-    /// Whether CloudKit refuses to perform the operations as one, because some are in the default
-    /// zone; for a client of this package, which has CloudKit's own API, they are separate then.
+    /// Whether CloudKit Web Services refuses the operations as one change; for a client of this
+    /// package, which has CloudKit's own API, they are separate.
+    ///
+    /// Rule: WS-194.
     func areRefusedAsAtomic(_ notation: Notation) -> Bool {
-      !notation.isExact
-        && (request.save.contains { $0.id.zone == .default }
-          || request.delete.contains { $0.zone == .default })
+      !notation.isExact && request.concernsDefaultZone
     }
 
     /// Adds a deletion, restricted to the version `tag` if it is given.

@@ -63,6 +63,7 @@ extension ConsoleSuite {
         try await page.click("button", "Save")
         try await page.wait(for: "says('.value', 'half')")
         try await page.click("nav a > span", "default · private")
+        try await page.wait(for: "says('#path', 'private')")
         try await page.click("nav a", "shop")
         try await page.wait(for: "says('td', 'half')")
         #expect(try await sharedZones(of: token, world) == ["shop"])

@@ -182,6 +182,7 @@ struct ServiceRuleTests {
     }
   }
 
+  /// Proves WS-194.
   @Test("An atomic request for the default zone is refused; otherwise its changes are separate")
   func atomicRequestForDefaultZoneIsRefused() async throws {
     try await run { world in

@@ -199,7 +199,7 @@ struct SharingRuleTests {
     }
   }
 
-  /// Proves WS-119.
+  /// Proves WS-119, WS-195.
   @Test("Each link has a separate answer: an empty one is refused, and others have their own root")
   func shareLinksAreAnsweredSeparately() async throws {
     try await run { world in
@@ -232,6 +232,24 @@ struct SharingRuleTests {
           results[index]["rootRecord"]?["fields"]?.members?.elements.map(\.name)
         }
         #expect(keys(1) == ["a"] && keys(2) == nil && keys(4) == ["a", "b"], "\(answer.text)")
+      }
+    }
+  }
+
+  @Test("Shares are accepted also if their root records can't be read at that moment")
+  func sharesAreAcceptedWithoutTheirRoots() async throws {
+    try await run { world in
+      let open = #","publicPermission":"READ_ONLY","participants":[]"#
+      let made = try await modify(world, note("r"), share("s", of: #""r""#, "create", open))
+      let link = try #require(made.last?["shortGUID"]?.string)
+      let body = #"{"shortGUIDs":[{"value":"\#(link)","shouldFetchRootRecord":true}]}"#
+      world.server.controls.fail(
+        next: 1, with: .serviceUnavailable, in: RequestScope(kind: .resolveShares))
+      for hasRoot in [false, true] {
+        let answer = try await ask(world, .recordsAccept, body, in: .public, as: "carol")
+        let result = answer["results"]?.array?.first
+        #expect(result?["participantStatus"]?.string == "ACCEPTED", "\(answer.text)")
+        #expect((result?["rootRecord"] != nil) == hasRoot, "\(answer.text)")
       }
     }
   }
