@@ -392,3 +392,14 @@ if Context.environment["CLOUDSYNC_FUZZ"] == "1" {
       exclude: ["ReplayTests.swift", "Corpora"], swiftSettings: strict + [.define("CLOUDSYNC_FUZZ")]
     ))
 }
+
+/// `make cluster-test` builds only the targets that have tests with PostgreSQL, and what they need.
+if Context.environment["CLOUDSYNC_TESTS"] == "cluster" {
+  let names = ["LoopbackServerTests", "TransportTests", "ExampleTests"]
+  package.targets.removeAll { target in
+    target.type == .test
+      ? !names.contains(target.name)
+      : target.name.hasPrefix("cloudsync-")
+        || target.path?.hasPrefix("Tests/Verification/") == true && target.name != "Differential"
+  }
+}

@@ -11,10 +11,10 @@ import VerificationSupport
 /// A failure names its seed; `SharingRun(seed:)` replays it.
 struct SharedDatabaseModelTests {
   /// Proves CS-169, I1, I9, S1, SC-158.
-  @Test("In 300 seeds every replica built from feeds matches the oracle, and nothing leaks")
+  @Test("In 100 seeds every replica built from feeds matches the oracle, and nothing leaks")
   func feedReplicasMatchVisibilityOracle() throws {
     var counts = [0, 0, 0, 0]
-    for seed in 0..<300 as Range<UInt64> {
+    for seed in 0..<100 as Range<UInt64> {
       var run = try SharingRun(seed: seed)
       let fault = try run.play(steps: 100)
       #expect(fault == nil, "seed \(seed)")
@@ -24,7 +24,7 @@ struct SharedDatabaseModelTests {
       }
     }
     #expect(
-      counts[0] > 10_000 && counts[1] > 5_000 && counts[2] > 500 && counts[3] > 1_000,
+      counts[0] > 3_000 && counts[1] > 1_500 && counts[2] > 150 && counts[3] > 300,
       "records seen, changes, visitors' changes, joins: \(counts)")
   }
 

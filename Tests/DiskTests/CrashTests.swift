@@ -23,7 +23,7 @@ struct CrashTests {
   @Test("After any failing call the store can be opened with all acknowledged writes")
   func failingCallsKeepAcknowledgedWrites() async {
     var tally = await CrashRun<StateStoreSubject>(seed: 3).failures()
-    tally.add(await CrashRun<ItemStoreSubject>(seed: 3).failures())
+    tally.add(await CrashRun<ItemStoreSubject>(seed: 3).failures(stride: 3))
     // Its sixth call makes the first file durable under its name.
     tally.add(await CrashRun<ItemStoreSubject>(seed: 0).failures(stride: 5))
     var run = CrashRun<ServerSubject>(seed: 2)

@@ -187,7 +187,10 @@ struct StoresByHTTPTests {
     let (server, stores) = (try ServerTool(), try StoresTool())
     let program = try BuiltTool.program("stores").path
     let run = try await server.run(
-      ["exec", "--fault-control", "--", "sh", "-c", "cd / && \"$0\" demo && \"$0\" demo", program],
+      [
+        "exec", "--fault-control", "--", "sh", "-c",
+        "cd / && \"$0\" demo && \"$0\" demo --store results", program,
+      ],
       environment: ["CLOUDSYNC_HOME": stores.home.path])
     let plain = try await server.run(
       ["exec", "--", "sh", "-c", "cd / && exec \"$0\" demo", program],

@@ -272,23 +272,23 @@ struct StoresRefusalTests {
   func demoRunsInsideAndOutsideRepository() async throws {
     let tool = try StoresTool()
     let here = URL(fileURLWithPath: #filePath)
-    let places = [here.deletingLastPathComponent(), FileManager.default.temporaryDirectory]
-    for place in places {
-      let run = try await tool.run(["demo"], currentDirectory: place)
-      #expect(run.code == 0, "\(run.output)\n\(run.errors)")
-      #expect(run.errors.isEmpty, "\(run.errors)")
-      let last = try #require(run.output.split(separator: "\n").last)
-      let pattern =
-        #/converged: \d+ devices, (\d+) tabs, (\d+) clipboard entries, (\d+) results.* 0 diff\w+/#
-      let figures = try #require(try pattern.wholeMatch(in: last), "\(last)")
-      for figure in [figures.1, figures.2, figures.3] { #expect((Int(figure) ?? 0) > 5) }
-      for words in [
-        "anna shares a folder", "both are on anna's phone: yes", "the share is read-only",
-        "after: 0 in memory, 0 in", "is one result: yes", "\n   itsypad ",
-      ] {
-        #expect(run.output.contains(words), "\(words)")
-      }
+    let run = try await tool.run(["demo"], currentDirectory: here.deletingLastPathComponent())
+    #expect(run.code == 0, "\(run.output)\n\(run.errors)")
+    #expect(run.errors.isEmpty, "\(run.errors)")
+    let last = try #require(run.output.split(separator: "\n").last)
+    let pattern =
+      #/converged: \d+ devices, (\d+) tabs, (\d+) clipboard entries, (\d+) results.* 0 diff\w+/#
+    let figures = try #require(try pattern.wholeMatch(in: last), "\(last)")
+    for figure in [figures.1, figures.2, figures.3] { #expect((Int(figure) ?? 0) > 5) }
+    for words in [
+      "anna shares a folder", "both are on anna's phone: yes", "the share is read-only",
+      "after: 0 in memory, 0 in", "is one result: yes", "\n   itsypad ",
+    ] {
+      #expect(run.output.contains(words), "\(words)")
     }
+    let elsewhere = try await tool.run(
+      ["demo", "--store", "results"], currentDirectory: FileManager.default.temporaryDirectory)
+    #expect(elsewhere.code == 0 && elsewhere.errors.isEmpty, "\(elsewhere.errors)")
     #expect(try await tool.good("reset", "--force") == "removed the server and all devices\n")
     #expect(try tool.snapshot().keys.allSatisfy { $0 == "lock" })
     #expect(try await tool.good("reset", "--force").hasPrefix("there is nothing to remove"))

@@ -80,7 +80,7 @@ struct IndexedQueryTests {
   /// The limit of entries makes plans choose each way to find records.
   @Test(
     "The answers by indexes are those of a scan: every filter, sort, page, change and rollback",
-    arguments: 1...12)
+    arguments: 1...6)
   func answersAreThoseOfAScan(_ seed: UInt64) throws {
     var random = StorageRandom(seed: seed)
     let place = try TemporaryFile()

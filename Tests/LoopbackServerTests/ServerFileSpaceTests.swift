@@ -12,15 +12,15 @@ import Testing
 @Suite("Space of a server's file")
 struct ServerFileSpaceTests {
   private static let megabyte = 1 << 20
+  private static let content = (0..<megabyte).map { UInt8(truncatingIfNeeded: $0 ^ $0 >> 8) }
 
   private func upload(_ name: String, _ storage: SQLiteStorage) throws {
-    let content = (0..<Self.megabyte).map { UInt8(truncatingIfNeeded: $0 ^ $0 >> 8) }
     let row = UploadRow(
       receipt: name, user: UserID("u"),
       recordType: RecordTypeID(container: "c", environment: .development, name: "T"), key: "f",
-      checksum: name, size: content.count, time: Timestamp(secondsSinceReferenceDate: 0))
+      checksum: name, size: Self.content.count, time: Timestamp(secondsSinceReferenceDate: 0))
     try storage.transaction {
-      try storage.commit([.putUpload(row, content: AssetContent(content))])
+      try storage.commit([.putUpload(row, content: AssetContent(Self.content))])
     }
   }
 

@@ -7,7 +7,7 @@ struct SharingSimulationTests {
   @Test
   func ownersAndParticipantsAgree() throws {
     var tally = WorldTally()
-    for seed in UInt64(100)..<140 {
+    for seed in UInt64(100)..<120 {
       let report = try EngineSimulation().runTwice(seed: seed)
       #expect(report.violation == nil, "\(report.violation?.description ?? "")")
       tally.add(report.tally)

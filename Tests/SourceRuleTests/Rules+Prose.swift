@@ -199,11 +199,10 @@ extension SourceFile {
     return blocks
   }
 
-  /// Whether the code of `example`, but for its imports, stands in this file without a gap.
-  fileprivate func contains(codeOf example: SourceFile) -> Bool {
-    let imported = Set(example.imports.map(\.line))
-    let wanted = example.tokens.filter { !imported.contains($0.line) }.map(\.text.unindented)
-    return tokens.map(\.text.unindented).contains(wanted)
+  /// The words and symbols of the code but for its imports, with string literals unindented.
+  fileprivate var codeWithoutImports: [String] {
+    let imported = Set(imports.map(\.line))
+    return tokens.filter { !imported.contains($0.line) }.map(\.text.unindented)
   }
 
   /// The lines that begin a code block, without their indentation.
@@ -226,14 +225,16 @@ extension SourceTree {
         : file.isSwift && file.path.hasPrefix("Sources/")
     }
     let tests = files.filter { $0.path.hasPrefix("Tests/") && $0.isSwift }
+      .map { (modules: Set($0.imports.map(\.module)), code: $0.tokens.map(\.text.unindented)) }
     let empty = pagesWithExamples.filter { self[$0]?.codeBlocks(in: "swift").isEmpty ?? true }
     return empty.map { Fault(place: $0, message: "no example in Swift") }
       + pages.flatMap { page in
         page.codeBlocks(in: "swift").enumerated().compactMap { index, example in
           let file = SourceFile(path: "Example.swift", text: example)
           let modules = file.imports.map(\.module)
+          let code = file.codeWithoutImports
           let isCompiled = tests.contains { test in
-            Set(test.imports.map(\.module)).isSuperset(of: modules) && test.contains(codeOf: file)
+            test.modules.isSuperset(of: modules) && test.code.contains(code)
           }
           guard !isCompiled else { return nil }
           return Fault(place: page.path, message: "no test contains example \(index + 1)")

@@ -49,10 +49,9 @@ extension SourceFile {
   /// The positions at which the words and symbols of `pattern` occur in the code.
   func occurrences(of pattern: String) -> [Int] {
     let wanted = SwiftScanner(pattern).tokens.map(\.text)
-    guard let first = wanted.first, wanted.count <= tokens.count else { return [] }
-    return (0...(tokens.count - wanted.count)).filter { index in
-      tokens[index].text == first
-        && wanted.indices.allSatisfy { tokens[index + $0].text == wanted[$0] }
+    guard let first = wanted.first else { return [] }
+    return (positions[first] ?? []).filter { index in
+      tokens[index...].lazy.map(\.text).starts(with: wanted)
     }
   }
 

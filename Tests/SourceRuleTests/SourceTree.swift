@@ -7,6 +7,8 @@ struct SourceFile: Sendable {
   let text: String
   let lines: [String]
   let tokens: [Token]
+  /// The positions of each token's text.
+  let positions: [String: [Int]]
   let comments: [Int: String]
   let commentKinds: [Int: CommentKind]
   let literalLines: Set<Int>
@@ -19,6 +21,7 @@ struct SourceFile: Sendable {
     self.lines = lines
     let scanner = SwiftScanner(path.hasSuffix(".swift") ? text : "")
     tokens = scanner.tokens
+    positions = Dictionary(grouping: tokens.indices) { scanner.tokens[$0].text }
     comments = scanner.comments
     commentKinds = scanner.commentKinds
     literalLines = scanner.literalLines

@@ -34,9 +34,9 @@ private struct PlainChanges {
   var waiting: [PendingChange<RecordID>] { items.filter { !$0.isInFlight }.map(\.change) }
 
   var unsettled: [PendingChange<RecordID>] {
-    items.filter { item in
-      item.mayReturn
-        && !(item.isInFlight && place(item.change.id, isInFlight: false) != nil)
+    let waiting = Set(waiting.map { resolved($0.id) })
+    return items.filter { item in
+      item.mayReturn && !(item.isInFlight && waiting.contains(resolved(item.change.id)))
     }.map(\.change)
   }
 

@@ -156,16 +156,19 @@ struct TextTests {
   @Test("Text that ends too early is refused by direct reading, wherever it ends")
   func cutTextIsRefused() throws {
     var faults: [String] = []
+    // Every third end of a text, others in the next text.
+    var first = 0
     try forEach(count: 14) { sampler, request, trip, name in
+      first = (first + 1) % 3
       let body = trip.clientRequest.body?.bytes ?? []
-      for end in body.indices {
+      for end in stride(from: first, to: body.count, by: 3) {
         let text = Array(body[..<end])
         let found = ServerRequest(
           quickly: trip.path, text: text, notation: trip.notation, wantsToken: false)
         if found != nil { faults.append("\(name): \(String(decoding: text, as: UTF8.self))") }
       }
       let answer = try trip.exchange.body([.success(sampler.reply(to: request))]).bytes
-      for end in answer.indices {
+      for end in stride(from: first, to: answer.count, by: 3) {
         let text = Array(answer[..<end])
         if trip.clientRequest.quickReply(to: text) != nil {
           faults.append("\(name): \(String(decoding: text, as: UTF8.self))")

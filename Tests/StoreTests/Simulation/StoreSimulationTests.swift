@@ -11,7 +11,7 @@ struct StoreSimulationTests {
     arguments: StoreKind.all.map(\.name))
   func storesConvergeExactly(_ name: String) async throws {
     let kind = try #require(StoreKind.all.first { $0.name == name })
-    let seeds = Array(UInt64(0)..<50)
+    let seeds = Array(UInt64(0)..<20)
     let reports = try await SimulationThreads.run(kind, seeds, isShort: true)
     let violations = reports.compactMap(\.violation)
     #expect(violations.isEmpty, "\(violations.map(\.description).joined(separator: "\n"))")
@@ -56,8 +56,8 @@ struct StoreSimulationTests {
   @Test("Each planted mistake is found", arguments: PlantedStoreBug.allCases)
   func plantedStoreBugIsFound(_ bug: PlantedStoreBug) async throws {
     var found: StoreViolation?
-    for first in stride(from: UInt64(0), to: 400, by: 20) where found == nil {
-      let reports = try await SimulationThreads.run(.tabs, Array(first..<first + 20), bug: bug)
+    for first in stride(from: UInt64(0), to: 400, by: 4) where found == nil {
+      let reports = try await SimulationThreads.run(.tabs, Array(first..<first + 4), bug: bug)
       found = reports.compactMap(\.violation).first
     }
     let violation = try #require(found, "\(bug.rawValue) was not seen in 400 seeds")
