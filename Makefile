@@ -29,7 +29,7 @@ CLUSTER_VERIFY = $(SWIFT) run -c release --traits PostgreSQL --scratch-path .bui
   release-check apple-check by-url docs thread-sanitizer address-sanitizer leaks-sanitizer sqlite format
 
 help:
-	@echo 'make demo       run the example stores on two devices and two accounts'
+	@echo 'make demo       run the example stores with three devices and three accounts'
 	@echo 'make test       build everything and run all tests'
 	@echo 'make cluster-test  run the tests of the storage in PostgreSQL'
 	@echo 'make cluster-bench  measure the storage in PostgreSQL'
@@ -57,7 +57,7 @@ help:
 	@echo
 	@echo 'make fuzz       $(RUNS) random inputs for each reader of external bytes (RUNS=n)'
 	@echo 'make fuzz-release  the same with 10,000,000 inputs for each reader'
-	@echo 'make fuzz-planted  plant a bug into each reader; fuzzing must find it'
+	@echo 'make fuzz-planted  plant a fault into each reader; fuzzing must find it'
 	@echo 'make thread-sanitizer   all tests with the thread sanitizer (TARGETS=name for one target)'
 	@echo 'make address-sanitizer  all tests with the address sanitizer'
 	@echo 'make leaks-sanitizer    all tests, or TARGETS, with a search for leaks at the end; slow'

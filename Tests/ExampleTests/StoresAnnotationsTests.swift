@@ -120,7 +120,15 @@ struct StoresAnnotationsTests {
     #expect(
       try await run(anna, "layer", "list").output.hasSuffix(
         "House  1  yours, shared with 1 guest\n"))
-    #expect(try await run(anna, "layer", "revoke", "House").code == 0)
+    let layers = try await tool.run(["--json"] + anna + ["layer", "list"]).json()["layers"]
+    let people = (layers as? [[String: Any]])?.first?["people"] as? [[String: Any]]
+    let guest = try #require(people?.first { $0["isOwner"] as? Bool == false }?["id"] as? String)
+    #expect(
+      try await run(anna, "layer", "revoke", "House", "--with", guest).output
+        == "the layer House is no longer shared with \(guest)\n")
+    #expect(
+      try await run(anna, "layer", "revoke", "House").output
+        == "the layer House is no longer shared\n")
     #expect(
       try await run(ben, "sync").output == "annotations: 0 annotations on 0 layers, 0 waiting\n")
     let nobody = try await run(ben, "layer", "accept", "https://example.com/none")

@@ -121,6 +121,12 @@ extension Command {
     if subject?.needsDatabase == true {
       inspect.choice = try DatabaseChoice(&arguments, environment)
     }
+    if subject == .subscriptions {
+      inspect.scope = arguments.value("scope")
+      guard !inspect.choice.isPublic else {
+        throw UsageError("a subscription belongs to an account; use --account and --scope public")
+      }
+    }
     if subject?.needsZone == true { inspect.choice.zone = arguments.value("zone") }
     if subject?.hasPages == true {
       inspect.limit = try arguments.limit(or: Inspect.usualLimit)

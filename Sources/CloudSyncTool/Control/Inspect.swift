@@ -9,6 +9,8 @@ struct Inspect: Sendable {
   var subject: Subject?
   var address: Address
   var choice = DatabaseChoice()
+  /// The scope of the database that an account's subscriptions belong to; `nil` for private.
+  var scope: String?
   /// The maximum number of entries.
   var limit = Inspect.usualLimit
   /// The start of the list: after the record, change or request with this name or number.
@@ -26,7 +28,9 @@ struct Inspect: Sendable {
       return 0
     }
     var choice = choice
-    if subject.needsDatabase { choice = try await choice.found(by: control) }
+    // An account can have a subscription in a database that holds nothing else.
+    let isNamed = scope != nil && choice.container != nil && choice.account != nil
+    if subject.needsDatabase, !isNamed { choice = try await choice.found(by: control) }
     if subject.needsZone { choice = try await choice.foundZone(by: control) }
     let answer = try await answer(subject, choice, control)
     if output.isJSON {
@@ -52,6 +56,7 @@ struct Inspect: Sendable {
     var parameters: [(name: String, value: String?)] = []
     if subject.needsDatabase { parameters += choice.parameters }
     if subject.needsZone { parameters.append(("zone", choice.zone)) }
+    if subject == .subscriptions { parameters.append(("scope", scope)) }
     guard subject.hasPages else {
       return try await control.json(
         .get(subject.rawValue, parameters.filter { subject != .schema || $0.name != "account" }))

@@ -28,6 +28,8 @@ struct InspectTests {
       (["databases"], ["private", "default", "development"]),
       (["zones"], ["zone"]),
       (["subscriptions"], ["subscription"]),
+      (["subscriptions", "--scope", "shared"], ["no subscriptions"]),
+      (["subscriptions", "--account", "default", "--scope", "public"], ["no subscriptions"]),
       (["records"], ["ScratchTab", "phone", "text of B"]),
       (["records", "--limit", "1"], ["1 of 3 records"]),
       (["records", "--account", "default"], ["text of C"]),

@@ -90,6 +90,10 @@ struct ServerRefusalTests {
       (
         ["inspect", "records", "--limit", "-1", "--data", "x"], "--limit", "cloudsync help inspect"
       ),
+      (
+        ["inspect", "subscriptions", "--public", "--data", "x"], "--scope public",
+        "cloudsync help inspect"
+      ),
       (["watch", "--data", "x"], "needs a running server", "cloudsync help watch"),
       (
         ["faults", "break", "--server", "http://x", "--control-token", "x"], "not \"break\"",

@@ -36,13 +36,23 @@ extension Store {
       try list(app, output)
     },
     verb("revoke", access: .syncedServer, on: layer, people) { app, output, layer, people in
-      if people.isEmpty { try await app.store.revoke(layer.id) }
+      let name = printable(layer.name)
+      guard !people.isEmpty else {
+        try await app.store.revoke(layer.id)
+        try output.result(
+          ["revoked": layer.id.uuidString], "the layer \(name) is no longer shared")
+        return
+      }
+      var removed: [LayerParticipant] = []
       for person in people {
         let guest = try participant(person, in: app.store.participants(of: layer.id))
         try await app.store.revoke(layer.id, participant: guest.id)
+        removed.append(guest)
       }
+      let names = removed.map { printable($0.name.isEmpty ? $0.id : $0.name) }
       try output.result(
-        ["revoked": layer.id.uuidString], "the layer \(printable(layer.name)) is no longer shared")
+        ["revoked": removed.map(\.id)],
+        "the layer \(name) is no longer shared with \(names.joined(separator: ", "))")
     },
     verb("leave", access: .syncedServer, on: layer) { app, output, layer in
       try await app.store.leave(layer.id)
