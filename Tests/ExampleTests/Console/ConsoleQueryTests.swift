@@ -18,7 +18,9 @@ extension ConsoleSuite {
       "title":{"value":"Apple"},"count":{"value":1},"tags":{"value":["red","green"]}}}}]}
       """#.utf8)
 
-    private static func run(_ body: (ConsoleWorld) async throws -> Void) async throws {
+    private static func run(_ body: @escaping @Sendable (ConsoleWorld) async throws -> Void)
+      async throws
+    {
       try await ConsoleWorld.run(["bread"]) { world in
         let answer = try await world.cloud.post("records/modify", records)
         try #require(answer.status == 200, "\(answer.text)")

@@ -11,24 +11,30 @@ struct ConsoleWorld {
   private let tool: ServerTool
 
   /// Runs a test against a server with one record for each name, and its console.
+  ///
+  /// Its steps are many and small. At the priority of the other tests each would wait for work of
+  /// all of them.
   static func run(
-    _ records: [String] = ["milk"], _ body: (ConsoleWorld) async throws -> Void
+    _ records: [String] = ["milk"],
+    _ body: @escaping @Sendable (ConsoleWorld) async throws -> Void
   ) async throws {
-    guard let program = InstalledProgram.browser() else { return }
-    let tool = try ServerTool()
-    let cloud = try await tool.serve("--fault-control")
-    for name in records { #expect(try await cloud.save(name) == 200) }
-    let browser = try await Browser(program, folder: tool.folder)
-    let world = ConsoleWorld(cloud: cloud, browser: browser, tool: tool)
-    try await browser.open("\(cloud.url)/console#token=\(cloud.controlToken)")
-    let content = records.isEmpty ? "Nothing stored yet" : "\(records.count) record"
-    // What comes later would move the places that a test points at.
-    try await browser.wait(
-      for: "says('main h2', '\(content)') && place('#accounts li')"
-        + " && place('#fault')")
-    try await body(world)
-    try await browser.close()
-    #expect(await cloud.stop() == 0)
+    try await Task(priority: .high) {
+      guard let program = InstalledProgram.browser() else { return }
+      let tool = try ServerTool()
+      let cloud = try await tool.serve("--fault-control")
+      for name in records { #expect(try await cloud.save(name) == 200) }
+      let browser = try await Browser(program, folder: tool.folder)
+      let world = ConsoleWorld(cloud: cloud, browser: browser, tool: tool)
+      try await browser.open("\(cloud.url)/console#token=\(cloud.controlToken)")
+      let content = records.isEmpty ? "Nothing stored yet" : "\(records.count) record"
+      // What comes later would move the places that a test points at.
+      try await browser.wait(
+        for: "says('main h2', '\(content)') && place('#accounts li')"
+          + " && place('#fault')")
+      try await body(world)
+      try await browser.close()
+      #expect(await cloud.stop() == 0)
+    }.value
   }
 
   /// A path in the folder of the test.
