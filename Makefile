@@ -70,7 +70,9 @@ demo: sqlite
 	@home=$$(mktemp -d) && trap 'rm -rf "$$home"' EXIT INT TERM \
 	  && "$$($(SWIFT) build -c release --show-bin-path)/stores" --home "$$home" demo
 
+# The one test of XCTest first.
 test: sqlite
+	$(SWIFT) test --disable-swift-testing --filter XCTestTests
 	$(SWIFT) test --disable-xctest
 
 # The tests that need PostgreSQL; the server of .ci/postgresql is removed at their end. Targets that
@@ -94,6 +96,7 @@ check: export CLOUDSYNC_STRICT = 1
 check: sqlite
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Examples
 	$(SWIFT) build --build-tests --explicit-target-dependency-import-check error
+	$(SWIFT) test --disable-swift-testing --filter XCTestTests
 	$(SWIFT) test --disable-xctest
 
 bench: sqlite
