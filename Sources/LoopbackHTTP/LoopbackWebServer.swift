@@ -99,7 +99,11 @@ public final class LoopbackWebServer: Sendable {
   /// The URL of the console page.
   ///
   /// It contains the control token in the fragment, which browsers do not send to the server.
-  public var consoleURL: String { "\(publicURL ?? url)/console#token=\(controlToken)" }
+  public var consoleURL: String {
+    let unescaped = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "-._~"))
+    let token = controlToken.addingPercentEncoding(withAllowedCharacters: unescaped)
+    return "\(publicURL ?? url)/console#token=\(token ?? controlToken)"
+  }
 
   private let publicURL: String?
 

@@ -78,8 +78,8 @@ public final class SyncedStore: Sendable {
   ///     is fetched again.
   ///   - accepts: whether the store keeps the records of a zone; by default only those of `zoneID`.
   ///   - recreates: whether a zone of the account that is missing, but was not deleted, or whose
-  ///     encrypted data was reset, is created again with its items; otherwise the items are removed,
-  ///     with their unsent changes. By default every zone is.
+  ///     encrypted data was reset, is created again with its items; otherwise the items and their
+  ///     unsent changes are removed. By default every zone is.
   ///   - importing: fills a new store, such as with the items of an older version of the app. It is
   ///     called while there is no file, so again after a crash.
   /// - Throws: `FileError` if a file is damaged, can't be read, is from a newer version of the app,

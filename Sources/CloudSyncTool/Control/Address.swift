@@ -66,8 +66,8 @@ enum Address: Hashable, Sendable {
     }
     guard let controlToken, !controlToken.isEmpty else {
       throw UsageError(
-        "the control token is missing; set \(Variable.controlToken) to what serve printed, or "
-          + "give --control-token")
+        "the control token is missing; set \(Variable.controlToken) to the value that it has for "
+          + "the server, or to the token that serve printed, or give --control-token")
     }
     guard controlToken.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
       throw UsageError("the control token is ASCII without blanks")

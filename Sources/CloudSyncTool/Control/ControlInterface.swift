@@ -88,7 +88,8 @@ func refusal(_ request: ControlRequest, _ status: Int, _ body: [UInt8]) -> ToolE
   return switch (status, reason) {
   case (401, _):
     ToolError(
-      "the server does not accept this control token; use the token that it printed at start",
+      "the server does not accept this control token; use the value of "
+        + "\(Variable.controlToken) of the server, or the token that it printed when it started",
       code: ExitCode.noPermission)
   case (_, let reason?):
     ToolError(

@@ -23,16 +23,17 @@ function buildType({recordType, fields, container, environment, mayChange}, old)
       ...indexNames.map(index => make('td', {}, make('input', {type: 'checkbox',
         'aria-label': recordType + '.' + field.name + ' is ' + index, checked: field[index],
         'data-name': 'index ' + recordType + ' ' + field.name + ' ' + index,
-        disabled: !mayChange, on: ['change', event => setIndex(event.target, index, field,
-          {container, environment, recordType})]})))))))));
+        disabled: !mayChange, on: ['change', event => setIndexes(event.target,
+          {container, environment, recordType, field: field.name})]})))))))));
   element.open = Boolean(old && old.open);
   return element;
 }
 
-async function setIndex(box, index, field, names) {
-  const indexes = Object.fromEntries(indexNames.map(name => [name, field[name]]));
-  const done = await order({action: 'set-indexes', ...names, field: field.name, ...indexes,
-    [index]: box.checked}, 'actionWrong');
+// Sends what all boxes of the field say: one of them may have changed a moment ago.
+async function setIndexes(box, names) {
+  const boxes = [...box.closest('tr').querySelectorAll('input')];
+  const indexes = Object.fromEntries(indexNames.map((name, index) => [name, boxes[index].checked]));
+  const done = await order({action: 'set-indexes', ...names, ...indexes}, 'actionWrong');
   if (!done) box.checked = !box.checked;
 }
 
@@ -77,17 +78,21 @@ function prepareData() {
     attempt('Importing ' + words + ' …', 'Imported ' + words + '.',
       async () => {
         await askText('import', file);
-        sessions.clear();
+        forgetAnswers();
       });
   });
   at('reset').addEventListener('click', async () => {
     if (!await sure('Delete all accounts, records and files of this server?', 'Reset')) return;
     attempt('Deleting …', 'The server is empty.', async () => {
       await ask('reset', null, {});
-      sessions.clear();
+      forgetAnswers();
       location.hash = '';
     });
   });
   at('feedKind').addEventListener('change', () => showFeed());
-  at('moreChanges').addEventListener('click', () => { state.changeCount *= 5; refresh(); });
+  at('more').addEventListener('click', () => { state.pages += 1; refresh(); });
+  at('moreChanges').addEventListener('click', () => {
+    state.changeCount = Math.min(5 * state.changeCount, mostChanges);
+    refresh();
+  });
 }

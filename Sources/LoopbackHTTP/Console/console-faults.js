@@ -34,7 +34,9 @@ function buildDevice(device) {
   const body = {action: 'device', device: device.name, account: device.account};
   const choice = make('select', {
     'aria-label': 'Account on ' + device.name, 'data-name': name + ' account',
-    on: ['change', event => order({...body, availability: event.target.value})],
+    on: ['change', async () => {
+      if (!await order({...body, availability: choice.value})) choice.value = device.availability;
+    }],
   }, ...Object.keys(accountWords).map(word => make('option',
     {value: word, selected: word === device.availability}, 'account ' + accountWords[word])));
   return make('li', {}, line, make('div', {class: 'controls'},
@@ -163,8 +165,10 @@ function prepareFaults() {
   at('fault').addEventListener('submit', setUp);
   at('release').addEventListener('click', () => order({action: 'release'}));
   at('clear').addEventListener('click', () => order({action: 'clear'}));
-  at('holdPushes').addEventListener('change', event => order(
-    {action: event.target.checked ? 'hold-pushes' : 'release-pushes'}));
+  at('holdPushes').addEventListener('change', async ({target}) => {
+    const done = await order({action: target.checked ? 'hold-pushes' : 'release-pushes'});
+    if (!done) target.checked = !target.checked;
+  });
   at('limits').addEventListener('submit', event => {
     event.preventDefault();
     const inputs = [...at('limitFields').querySelectorAll('input')];
@@ -180,7 +184,8 @@ function prepareFaults() {
   at('zoneButtons').append(...zoneChanges.map(([label, action, question]) => button(
     label, action, {class: 'risky'}, async () => {
       const {container, environment, account, zone} = state.place;
-      if (!await sure(question + '\n' + zone, label)) return;
+      const name = zone + ' of ' + account + '\n' + container + ', ' + environment;
+      if (!await sure(question + '\n' + name, label)) return;
       order({action, container, environment, account, zone}, 'actionWrong');
     })));
 }

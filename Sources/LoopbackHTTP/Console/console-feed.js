@@ -2,24 +2,37 @@
 
 const feedLength = 200;
 let feed = [];
-let loading = null;
-let again = false;
 let run = 0;
 
+// The load that runs: how to end it, when it ends, and whether another one is to follow.
+let loading = null;
+
 function refresh() {
-  if (loading) { again = true; return loading; }
-  loading = load().then(endLoading, failed).finally(() => {
-    loading = null;
-    if (again) { again = false; refresh(); }
-  });
-  return loading;
+  if (!token) return null;
+  if (loading) { loading.again = true; return loading.end; }
+  const mine = loading = {controller: new AbortController(), again: false};
+  const {signal} = mine.controller;
+  mine.end = load(signal).then(endLoading, error => { if (!signal.aborted) failed(error); })
+    .finally(() => {
+      if (loading !== mine) return;
+      loading = null;
+      if (mine.again) refresh();
+    });
+  return mine.end;
 }
 
-// Empty lists say that they are loading until the contents of the server are there.
-const isLoading = () => at('contents').dataset.loading !== undefined;
+// Ends the load that runs, which may wait for long: something else is to be shown.
+function stopLoading() {
+  if (loading) loading.controller.abort();
+  loading = null;
+}
+
+// Whether the page shows what the server has. Until it did so once, empty lists say that they are
+// loading.
+let isCurrent = false;
 
 function endLoading() {
-  if (!isLoading()) return;
+  isCurrent = true;
   delete at('contents').dataset.loading;
   live('on', 'Live');
 }
@@ -28,21 +41,26 @@ function endLoading() {
 let shown = 0;
 let planned = null;
 
-function refreshSoon() {
+function refreshSoon(delay = Math.max(0, shown + 1000 - Date.now())) {
   if (planned) return;
   planned = setTimeout(() => {
     planned = null;
     shown = Date.now();
     refresh();
-  }, Math.max(0, shown + 1000 - Date.now()));
+  }, delay);
 }
 
 function failed(error) {
-  if (error.status === 401) { run += 1; forget('The server does not know this token.'); }
-  else if (error instanceof Refused) {
+  if (error.status === 401) { forget('The server does not know this token.'); return; }
+  if (error instanceof Refused && !isOutage(error)) {
     endLoading();
     at('wrong').textContent = error.message;
-  } else live('wait', 'Connection lost, trying again');
+    return;
+  }
+  isCurrent = false;
+  live('wait', error instanceof Unreachable ? 'Connection lost, trying again'
+    : (error instanceof Refused ? 'The server refuses: ' : 'The page failed: ') + error.message);
+  refreshSoon(5000);
 }
 
 function buildEvent(event) {
@@ -119,10 +137,10 @@ async function follow() {
       if (mine !== run) return;
       after = page.next;
       tries = 0;
-      if (!isLoading()) live('on', 'Live');
+      if (isCurrent) live('on', 'Live');
       showEvents(page, first || page.missed);
       if (first) {
-        await refresh();
+        refresh();
         continue;
       }
       // The console's own reading changes nothing.
@@ -141,20 +159,73 @@ async function follow() {
   }
 }
 
+// The contents of the page before any of a server.
+const blank = at('contents').cloneNode(true);
+
+// Ends all that goes on with the token, and shows nothing of what it gave.
+function clear() {
+  run += 1;
+  stopLoading();
+  clearTimeout(planned);
+  planned = null;
+  isCurrent = false;
+  feed = [];
+  forgetAnswers();
+  seenTypes.clear();
+  Object.assign(state, emptyState());
+  for (const dialog of document.querySelectorAll('dialog')) dialog.close();
+  at('totals').textContent = at('said').textContent = '';
+  options(at('acting'), []);
+  at('contents').replaceWith(blank.cloneNode(true));
+  prepareFaults();
+  prepareFinder();
+  prepareAccounts();
+  prepareData();
+}
+
+function forget(reason) {
+  clear();
+  sessionStorage.removeItem(key);
+  token = '';
+  at('leave').hidden = at('actingLine').hidden = true;
+  at('tokenForm').hidden = false;
+  at('refused').textContent = reason;
+  live('off', 'Not connected');
+  at('token').value = '';
+  at('token').focus();
+}
+
 function open() {
+  clear();
   at('tokenForm').hidden = true;
   at('contents').hidden = at('leave').hidden = at('actingLine').hidden = false;
-  feed = [];
   at('contents').dataset.loading = '';
   live('wait', 'Loading');
   follow();
 }
 
+async function changeAddress({oldURL}) {
+  if (isEdited()) {
+    const target = location.hash;
+    history.replaceState(null, '', new URL(oldURL).hash || location.pathname);
+    if (!await mayClose()) return;
+    closeForm();
+    location.hash = target;
+  } else if (givenToken() !== undefined) {
+    takeToken();
+    open();
+  } else {
+    Object.assign(state, {pages: 1, changeCount: firstChanges});
+    clearErrors();
+    closeForm();
+    showFinder(chosen());
+    stopLoading();
+    refresh();
+  }
+}
+
 function start() {
-  prepareFaults();
-  prepareFinder();
-  prepareAccounts();
-  prepareData();
+  prepareActing();
   at('tokenForm').addEventListener('submit', event => {
     event.preventDefault();
     token = at('token').value.trim();
@@ -162,33 +233,13 @@ function start() {
     at('token').value = '';
     open();
   });
-  at('leave').addEventListener('click', () => { run += 1; forget(''); });
-  at('more').addEventListener('click', () => { state.pages += 1; refresh(); });
+  at('leave').addEventListener('click', async () => { if (await mayClose()) forget(''); });
   document.querySelector('.skip').addEventListener('click', event => {
     event.preventDefault();
     at('main').focus();
   });
   addEventListener('beforeunload', event => { if (isEdited()) event.preventDefault(); });
-  addEventListener('hashchange', async ({oldURL}) => {
-    if (new URLSearchParams(location.hash.slice(1)).get('token') !== null) {
-      takeToken();
-      open();
-      return;
-    }
-    if (isEdited()) {
-      const target = location.hash;
-      history.replaceState(null, '', new URL(oldURL).hash);
-      if (!await mayClose()) return;
-      closeForm();
-      location.hash = target;
-      return;
-    }
-    state.pages = 1;
-    clearErrors();
-    closeForm();
-    showFinder(chosen());
-    refresh();
-  });
+  addEventListener('hashchange', changeAddress);
   takeToken();
   if (token) open();
   else forget('');

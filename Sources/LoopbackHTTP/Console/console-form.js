@@ -19,6 +19,16 @@ const fieldNameForm = /^[A-Za-z][A-Za-z0-9_$]{0,254}$/;
 const base64Form = /^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const wholeForm = /^-?\d{1,19}$/;
 const numberForm = /^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$/;
+const dateForm = new RegExp('^((?:\\d{4}|[+-]\\d{6})-\\d\\d-(\\d\\d))'
+  + '(?:[T ](\\d\\d:\\d\\d[\\d:.]*))?(Z|[+-]\\d\\d:\\d\\d)?$', 'i');
+
+// The milliseconds of a date, which is in UTC if it names no zone; NaN if there is no such date.
+function millisecondsOf(text) {
+  const [, date, day, time = '00:00', zone = 'Z'] = dateForm.exec(text) || [];
+  // Browsers take 30 February for 2 March.
+  const isThere = new Date(date + 'T00:00Z').getUTCDate() === Number(day);
+  return isThere ? Date.parse((date + 'T' + time + zone).toUpperCase()) : NaN;
+}
 
 function typeWords(type) {
   const inner = type.replace(/_LIST$/, '');
@@ -32,10 +42,10 @@ function typedValue(text, type) {
   switch (type) {
   case 'INT64': case 'DOUBLE': return numberForm.test(clean) ? new Literal(clean) : text;
   case 'TIMESTAMP': {
-    const time = /^\d{4}-/.test(clean) ? Date.parse(clean.replace(' ', 'T')) : NaN;
+    const time = millisecondsOf(clean);
     return isNaN(time) ? text : time;
   }
-  case 'REFERENCE': return {recordName: clean, action: 'NONE'};
+  case 'REFERENCE': return {recordName: text, action: 'NONE'};
   case 'LOCATION': {
     const [latitude, longitude, ...more] = clean.split(',').map(part => part.trim());
     const good = !more.length && [latitude, longitude].every(part => numberForm.test(part));
@@ -51,7 +61,7 @@ function checkedValue(text, type, label) {
   const value = type === 'BYTES' ? clean : typedValue(text, type);
   const isWhole = () => wholeForm.test(clean) && BigInt.asIntN(64, BigInt(clean)) == BigInt(clean);
   const fits = type === 'INT64' ? isWhole() : type === 'BYTES' ? base64Form.test(clean)
-    : type === 'REFERENCE' ? clean !== '' : type === 'STRING' || value !== text;
+    : type === 'REFERENCE' ? text !== '' : type === 'STRING' || value !== text;
   if (fits) return value;
   const [words, example] = wanted[type];
   throw new Refused(400, label + ': ' + (clean ? '“' + cut(clean, 40) + '” is not ' : 'enter ')
@@ -68,75 +78,122 @@ function editedText(value, type) {
 
 const actions = [['NONE', 'refers'], ['DELETE_SELF', 'is owned'], ['VALIDATE', 'must exist']];
 
-// An input for one value: its element, and a function that returns the value; `upload` is given a
+// The inputs of values: `name` gives one its label, `read` returns its value, which is the very one
+// that it was made for until it is changed, and `mark` tells whether it was. `upload` is given a
 // file and returns what the server calls it.
-function valueInput(value, type, label) {
-  if (type === 'ASSETID') {
-    const input = make('input', {type: 'file', 'aria-label': label});
-    const now = value && span('dim', plain(value, type));
-    return {
-      element: make('div', {class: 'stack'}, now, input),
-      read: async upload => input.files.length ? upload(input.files[0]) : value,
-      mark: () => [...input.files].map(file => file.name + file.size + file.lastModified),
-    };
-  }
-  const text = editedText(value, type);
-  const long = type === 'STRING' && (text.length > 60 || text.includes('\n'));
-  const input = make(long || type === 'BYTES' ? 'textarea' : 'input', {
-    'aria-label': label, placeholder: hints[type], rows: long ? '5' : type === 'BYTES' && '2',
-    autocomplete: 'off', spellcheck: type === 'STRING' ? null : 'false', dir: 'auto',
-  });
-  input.value = text;
-  if (type !== 'REFERENCE') {
-    return {element: input, read: async () => checkedValue(input.value, type, label),
-      mark: () => input.value};
-  }
-  const action = make('select', {'aria-label': label + ': what the reference does'},
-    ...actions.map(([name, words]) => make('option',
-      {value: name, selected: value && value.action === name}, words)));
+
+function fileInput(value) {
+  const input = make('input', {type: 'file'});
   return {
-    element: make('div', {class: 'pair'}, input, action),
-    read: async () => ({...checkedValue(input.value, type, label), action: action.value,
-      zoneID: value && value.zoneID}),
-    mark: () => [input.value, action.value],
+    element: make('div', {class: 'stack'}, value ? span('dim', plain(value, 'ASSETID')) : null,
+      input),
+    name: label => input.setAttribute('aria-label', label),
+    read: async (label, upload) => {
+      if (input.files.length) return upload(input.files[0]);
+      if (value) return value;
+      throw new Refused(400, label + ': choose a file.');
+    },
+    mark: () => [...input.files].map(file => file.name + file.size + file.lastModified),
   };
 }
 
-function listInput(values, type, label) {
+function textInput(value, type) {
+  const text = editedText(value, type);
+  const long = type === 'STRING' && (text.length > 60 || /[\r\n]/.test(text));
+  const input = make(long || type === 'BYTES' ? 'textarea' : 'input', {
+    placeholder: hints[type], rows: long ? '5' : type === 'BYTES' && '2',
+    autocomplete: 'off', spellcheck: type === 'STRING' ? null : 'false', dir: 'auto',
+  });
+  input.value = text;
+  // The input may show another text than it was given, such as one with other line ends.
+  const shown = input.value;
+  const isKnown = value !== undefined && value !== null;
+  return {
+    element: input,
+    name: label => input.setAttribute('aria-label', label),
+    read: async label => {
+      if (isKnown && input.value === shown) return value;
+      const typed = checkedValue(input.value, type, label);
+      // A location has more parts than those that are typed.
+      return type === 'LOCATION' ? {...value, ...typed} : typed;
+    },
+    mark: () => input.value,
+  };
+}
+
+function referenceInput(value) {
+  const target = textInput(value, 'REFERENCE');
+  const action = make('select', {}, ...actions.map(([name, words]) => make('option',
+    {value: name, selected: value && value.action === name}, words)));
+  return {
+    element: make('div', {class: 'pair'}, target.element, action),
+    name: label => {
+      target.name(label);
+      action.setAttribute('aria-label', label + ': what the reference does');
+    },
+    read: async label => ({zoneID: value && value.zoneID, ...await target.read(label),
+      action: action.value}),
+    mark: () => [target.mark(), action.value],
+  };
+}
+
+function valueInput(value, type) {
+  return type === 'ASSETID' ? fileInput(value) : type === 'REFERENCE' ? referenceInput(value)
+    : textInput(value, type);
+}
+
+function listInput(values, type) {
   const inner = type.replace(/_LIST$/, '');
   const rows = [];
   const list = make('ol', {class: 'items', 'data-none': 'No items.'});
+  let label = '';
+  const item = index => label + ', item ' + (index + 1);
+  const number = () => rows.forEach(({input, remove}, index) => {
+    input.name(item(index));
+    remove.setAttribute('aria-label', 'Remove item ' + (index + 1) + ' of ' + label);
+  });
   const add = value => {
-    const input = valueInput(value, inner, label + ', item ' + (rows.length + 1));
-    const row = {input};
+    const row = {input: valueInput(value, inner)};
+    row.remove = button('Remove', '', {}, () => {
+      rows.splice(rows.indexOf(row), 1);
+      row.line.remove();
+      number();
+      more.focus();
+    });
+    row.line = make('li', {}, row.input.element, row.remove);
     rows.push(row);
-    row.line = make('li', {}, input.element, button('Remove', '', {
-      'aria-label': 'Remove item ' + rows.length + ' of ' + label,
-    }, () => { rows.splice(rows.indexOf(row), 1); row.line.remove(); }));
     list.append(row.line);
-    return input;
+    return row.input;
   };
   for (const value of values || []) add(value);
-  const more = button('Add item', '', {'aria-label': 'Add item to ' + label}, () => {
+  const more = button('Add item', '', {}, () => {
     const {element} = add();
+    number();
     (element.matches('input, textarea') ? element : element.querySelector('input')).focus();
   });
   return {
     element: make('div', {class: 'stack'}, list, more),
-    read: async upload => Promise.all(rows.map(({input}) => input.read(upload))),
+    name: words => {
+      label = words;
+      more.setAttribute('aria-label', 'Add item to ' + label);
+      number();
+    },
+    read: async (_, upload) => Promise.all(
+      rows.map(({input}, index) => input.read(item(index), upload))),
     mark: () => rows.map(({input}) => input.mark()),
   };
 }
 
-// The form of one field; `mark` tells whether it was changed.
-function fieldForm({name, type, value, isEncrypted, isNew, recordType}) {
-  const input = type.endsWith('_LIST') ? listInput(value, type, name)
-    : valueInput(value, type, name);
+// The form of one field.
+function fieldForm({name, type: given, value, isEncrypted, isNew, recordType}) {
+  const type = isNew ? given : typeOf(recordType(), name, {value, type: given});
+  const input = type.endsWith('_LIST') ? listInput(value, type) : valueInput(value, type);
+  input.name(name);
   const first = JSON.stringify(input.mark());
   const form = {name, type, isEncrypted, isNew, input, isGone: false};
   form.read = async upload => {
-    const read = await input.read(upload);
-    if (isNew && Array.isArray(read) && !read.length && !isInSchema(recordType(), name)) {
+    const read = await input.read(name, upload);
+    if (isNew && Array.isArray(read) && !read.length && !schemaField(recordType(), name)) {
       throw new Refused(400, name + ': add an item, or remove the field; the first item of a new '
         + 'list decides its type.');
     }
@@ -147,6 +204,7 @@ function fieldForm({name, type, value, isEncrypted, isNew, recordType}) {
     form.isGone = !form.isGone;
     form.element.classList.toggle('gone', form.isGone);
     remove.textContent = form.isGone ? 'Keep' : 'Remove';
+    remove.setAttribute('aria-label', remove.textContent + ' field ' + name);
   });
   form.element = make('div', {class: 'edited'},
     make('div', {class: 'label'}, nameOf(name),
@@ -155,9 +213,22 @@ function fieldForm({name, type, value, isEncrypted, isNew, recordType}) {
   return form;
 }
 
-function isInSchema(recordType, field) {
+// A field as the schema has it, if it knows its type.
+function schemaField(recordType, name) {
   const known = state.schema.recordTypes.find(one => one.recordType === recordType);
-  return Boolean(known && known.fields.some(one => one.name === field && one.kind));
+  return known && known.fields.find(one => one.name === name && one.kind);
+}
+
+const elementTypes = {
+  string: 'STRING', int64: 'INT64', double: 'DOUBLE', date: 'TIMESTAMP', bytes: 'BYTES',
+  reference: 'REFERENCE', asset: 'ASSETID', location: 'LOCATION',
+};
+
+// The type of a field: the server calls every empty list one of texts.
+function typeOf(recordType, name, {value, type}) {
+  const isEmpty = Array.isArray(value) && !value.length;
+  const {element} = (isEmpty && schemaField(recordType, name)) || {};
+  return element ? elementTypes[element] + '_LIST' : type;
 }
 
 function newFieldRow(add) {
@@ -190,9 +261,12 @@ function newFieldRow(add) {
   name.addEventListener('keydown', event => {
     if (event.key === 'Enter') { event.preventDefault(); go(); }
   });
-  return make('div', {}, make('div', {class: 'row'}, name, type,
-    make('label', {class: 'check'}, encrypted, 'encrypted'),
-    button('Add field', '', {}, go)), wrong);
+  return {
+    element: make('div', {}, make('div', {class: 'row'}, name, type,
+      make('label', {class: 'check'}, encrypted, 'encrypted'),
+      button('Add field', '', {}, go)), wrong),
+    typed: () => name.value.trim(),
+  };
 }
 
 // Uploads a file for a field, and returns the value of the field.
@@ -201,9 +275,7 @@ async function uploadFile(place, record, fieldName, file) {
     {tokens: [{recordName: record.recordName, recordType: record.recordType, fieldName}]});
   // Another name of this server would be another site.
   const {pathname, search} = new URL(tokens[0].url);
-  const answer = await fetch(pathname + search,
-    {method: 'POST', body: file, credentials: 'omit'});
-  const json = await answer.json();
+  const [answer, json] = await exchange(pathname + search, {method: 'POST', body: file});
   if (!answer.ok) throw refusal(json, answer.status);
   return json.singleFile;
 }
@@ -250,14 +322,13 @@ class FieldForms {
   // Shows where the server differs from what was read before the edit: in place of what was not
   // edited, and beside what was.
   showServer(before, now) {
-    const text = field => field ? field.type + ' ' + plain(field.value, field.type) : '';
     const names = new Set([...Object.keys(before), ...Object.keys(now),
       ...this.forms.map(({name}) => name)]);
     for (const name of names) {
       const form = this.forms.find(one => one.name === name);
-      const field = now[name];
+      const field = own(now, name);
       if (form) for (const old of form.element.querySelectorAll('.server')) old.remove();
-      if (text(before[name]) === text(field) || !(form || field)) continue;
+      if (markOf(own(before, name)) === markOf(field) || !(form || field)) continue;
       if (!form) this.add({name, ...field});
       else if (!form.changed()) this.take(form, field);
       else {
@@ -278,12 +349,51 @@ class FieldForms {
       return;
     }
     const fresh = fieldForm({name: form.name, ...field, recordType: this.recordType});
+    const hadFocus = form.element.contains(document.activeElement);
     this.forms[index] = fresh;
     form.element.replaceWith(fresh.element);
+    if (hadFocus) fresh.element.querySelector('input, textarea, button').focus();
   }
 }
 
+// All of a field that a comparison is about: the URL of a file is another one at each answer.
+function markOf(field) {
+  const {type, value, isEncrypted} = field || {};
+  return JSON.stringify([type, value, Boolean(isEncrypted)],
+    (name, one) => name === 'downloadURL' ? undefined : one);
+}
+
+// A form in place of the records. Its fields take no input while it is sent; one that was closed
+// meanwhile closes nothing more.
+function sentForm({label, parts, save, notes = [], send, done}) {
+  const wrong = make('p', {role: 'alert'});
+  const body = make('div', {}, ...parts);
+  const submit = make('button', {class: 'strong'}, save);
+  const form = make('form', {class: 'card', 'aria-label': label}, body, wrong,
+    make('div', {class: 'row'}, submit, button('Cancel', '', {}, async () => {
+      if (await mayClose()) done(null);
+    }), ...notes));
+  form.addEventListener('submit', async event => {
+    event.preventDefault();
+    const focused = document.activeElement;
+    wrong.textContent = '';
+    body.inert = submit.disabled = true;
+    try {
+      const result = await send();
+      if (form.isConnected) done(result);
+      else refresh();
+    } catch (error) {
+      (form.isConnected ? wrong : at('actionWrong')).textContent = error.message;
+    }
+    body.inert = submit.disabled = false;
+    if (form.contains(focused) && document.activeElement === document.body) focused.focus();
+  });
+  return form;
+}
+
 function recordForm(place, record, types, done) {
+  // Who saves is settled now: the page may act as another account later.
+  const home = {...place, as: actor(place)};
   let known = record;
   const fields = new FieldForms(() => record ? record.recordType : type.value);
   for (const [name, field] of Object.entries(record ? record.fields : {})) {
@@ -293,40 +403,40 @@ function recordForm(place, record, types, done) {
     autocomplete: 'off', spellcheck: 'false'});
   const name = make('input', {'aria-label': 'Record name', autocomplete: 'off',
     spellcheck: 'false', placeholder: 'made by the server'});
-  const wrong = make('p', {role: 'alert'});
-  const save = make('button', {class: 'strong'}, record ? 'Save' : 'Create');
-  const head = record ? null : make('div', {},
+  const head = record ? make('h3', {}, nameOf(record.recordName)) : make('div', {},
     make('div', {class: 'edited'}, make('div', {class: 'label'}, 'Record type'), type),
     make('div', {class: 'edited'}, make('div', {class: 'label'}, 'Record name'), name),
     make('datalist', {id: 'types'}, ...types.map(value => make('option', {value}))));
-  const form = make('form', {class: 'card', 'aria-label': record ? 'Edit record' : 'New record'},
-    head, fields.element, newFieldRow(field => fields.add({...field, isNew: true}, true)), wrong,
-    make('div', {class: 'row'}, save, button('Cancel', '', {}, async () => {
-      if (await mayClose()) done(null);
-    }), make('span', {class: 'dim'}, 'as ', nameOf(actor(place) || 'nobody'))));
-  form.isEdited = () => fields.isChanged || Boolean(!record && (type.value || name.value));
-  form.addEventListener('submit', async event => {
-    event.preventDefault();
-    wrong.textContent = '';
-    save.disabled = true;
-    const saved = known || {recordName: name.value || undefined, recordType: type.value};
-    try {
-      const changed = await fields.changes((field, file) => uploadFile(place, saved, field, file));
-      const {recordName, recordType, recordChangeTag} = saved;
-      done(await modify(place, record ? 'update' : 'create',
-        {recordName, recordType, recordChangeTag, fields: changed}));
-    } catch (error) {
-      wrong.textContent = error.message;
-      if (!known || error.code !== 'CONFLICT') return;
-      const now = await currentRecord(place, known.recordName).catch(() => null);
-      if (!now) return;
-      fields.showServer(record.fields, now.fields);
-      known = now;
-      wrong.textContent = 'Another device changed the record meanwhile (CONFLICT). Your edit is '
-        + 'kept, and the server’s values are beside it. Save again to write your edit onto them.';
-    } finally {
-      save.disabled = false;
+  const more = newFieldRow(field => fields.add({...field, isNew: true}, true));
+  const send = async () => {
+    if (more.typed()) {
+      throw new Refused(400, 'The field “' + cut(more.typed(), 40) + '” was not added: choose “Add '
+        + 'field”, or clear its name.');
     }
+    const saved = known || {recordName: name.value || undefined, recordType: type.value};
+    const changed = await fields.changes((field, file) => uploadFile(home, saved, field, file));
+    const {recordName, recordType, recordChangeTag} = saved;
+    return modify(home, record ? 'update' : 'create',
+      {recordName, recordType, recordChangeTag, fields: changed});
+  };
+  // After a conflict the form shows what the server has now.
+  const explain = async error => {
+    const now = known && error.code === 'CONFLICT'
+      && await currentRecord(home, known.recordName).catch(() => null);
+    if (!now) return error;
+    fields.showServer(record.fields, now.fields);
+    known = now;
+    return new Refused(409, 'Another device changed the record meanwhile (CONFLICT). Your edit is '
+      + 'kept, and the server’s values are beside it. Save again to write your edit onto them.');
+  };
+  const form = sentForm({
+    label: record ? 'Edit record' : 'New record', parts: [head, fields.element, more.element],
+    save: record ? 'Save' : 'Create', done,
+    notes: [make('span', {class: 'dim'}, 'as ', nameOf(home.as || 'nobody'), ' in ',
+      nameOf(place.zone))],
+    send: () => send().catch(async error => { throw await explain(error); }),
   });
+  form.isEdited = () => fields.isChanged || Boolean(more.typed())
+    || Boolean(!record && (type.value || name.value));
   return form;
 }

@@ -19,14 +19,19 @@ function prepareAccounts() {
       at('accountWrong').textContent = error.message;
     }
   });
-  at('acting').addEventListener('change', () => {
-    state.acting = at('acting').value;
-    sessionStorage.setItem(actingKey, state.acting);
-    refresh();
-  });
 }
 
 const actingKey = 'cloudsync-acting';
+
+function prepareActing() {
+  at('acting').addEventListener('change', () => {
+    state.acting = at('acting').value;
+    sessionStorage.setItem(actingKey, state.acting);
+    // A request of the account before may be held.
+    stopLoading();
+    refresh();
+  });
+}
 
 function showActing() {
   const names = state.accounts.map(account => account.account);
@@ -91,7 +96,13 @@ function buildShare(place, record) {
   const wrong = make('p', {role: 'alert'});
   const attempt = async action => {
     clearErrors();
-    try { await action(); } catch (error) { wrong.textContent = error.message; }
+    try {
+      await action();
+      return true;
+    } catch (error) {
+      wrong.textContent = error.message;
+      return false;
+    }
   };
   const update = (publicPermission, participants) => attempt(async () => {
     const {recordName, recordType, recordChangeTag, forRecord} = record;
@@ -107,8 +118,10 @@ function buildShare(place, record) {
   const isOwn = place.scope === 'private';
   const others = isOwn ? state.accounts.filter(one => one.account !== place.account
     && !people.some(other => userOf(other) === one.userRecordName)) : [];
-  const open = make('select', {'aria-label': 'Permission of everybody', on: ['change', event =>
-    update(event.target.value, people)]}, ...permissions.map(([value, words]) =>
+  const open = make('select', {'aria-label': 'Permission of everybody', on: ['change',
+    async () => {
+      if (!await update(open.value, people)) open.value = record.publicPermission || 'NONE';
+    }]}, ...permissions.map(([value, words]) =>
     make('option', {value, selected: value === record.publicPermission}, words)));
   const who = make('select', {'aria-label': 'Account'},
     ...others.map(({account}) => make('option', {value: account}, account)));
@@ -143,12 +156,13 @@ const urlWords = 'The URL has the form of Apple’s, but does not lead to this s
 
 // Accepts a share as another account, and shows it there.
 async function acceptShare(place, record, account) {
+  const {hash} = location;
   const answer = await serve({...place, scope: 'public', account: '', as: account},
     'records/accept', {shortGUIDs: [{value: record.shortGUID}]});
   const [result] = answer.results;
   if (result.serverErrorCode) throw refusal(result, 400);
   const {zoneName, ownerRecordName} = result.zoneID;
-  go({...zonePlace(place), scope: 'shared', account, zone: zoneName,
+  goFrom(hash, {...zonePlace(place), scope: 'shared', account, zone: zoneName,
     owner: ownerRecordName, record: result.rootRecordName});
 }
 
@@ -176,12 +190,13 @@ function buildParticipant(
 
 async function share(place, record) {
   const {recordName, recordChangeTag} = record;
+  const {hash} = location;
   clearErrors();
   try {
     const made = await modify(place, 'create', {recordType: shareType, fields: {},
       forRecord: {recordName, recordChangeTag}, publicPermission: 'NONE', participants: [],
       createShortGUID: true});
-    go({...place, record: made.recordName});
+    goFrom(hash, {...place, record: made.recordName});
   } catch (error) {
     at('actionWrong').textContent = error.message;
   }

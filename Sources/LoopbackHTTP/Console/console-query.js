@@ -1,22 +1,26 @@
 // Queries in the syntax of predicates: conditions with AND between them.
 
 const systemFields = {
+  __proto__: null,
   recordID: 'recordName', recordName: 'recordName', share: 'share', parent: 'parent',
   creationDate: 'createdTimestamp', modificationDate: 'modifiedTimestamp',
   creatorUserRecordID: 'createdUserRecordName',
   lastModifiedUserRecordID: 'modifiedUserRecordName',
 };
 const systemTypes = {
+  __proto__: null,
   recordName: 'REFERENCE', share: 'REFERENCE', parent: 'REFERENCE',
   createdTimestamp: 'TIMESTAMP', modifiedTimestamp: 'TIMESTAMP',
   createdUserRecordName: 'REFERENCE', modifiedUserRecordName: 'REFERENCE',
 };
 const comparators = {
+  __proto__: null,
   '=': 'EQUALS', '==': 'EQUALS', '!=': 'NOT_EQUALS', '<>': 'NOT_EQUALS', '<': 'LESS_THAN',
   '<=': 'LESS_THAN_OR_EQUALS', '>': 'GREATER_THAN', '>=': 'GREATER_THAN_OR_EQUALS', IN: 'IN',
   BEGINSWITH: 'BEGINS_WITH', CONTAINS: 'LIST_CONTAINS',
 };
 const opposites = {
+  __proto__: null,
   EQUALS: 'NOT_EQUALS', IN: 'NOT_IN', BEGINS_WITH: 'NOT_BEGINS_WITH',
   LIST_CONTAINS: 'NOT_LIST_CONTAINS',
 };

@@ -1,15 +1,15 @@
 // One record: its fields, its files, and its deletion.
 
-function showRecord(place, record, fresh) {
+function showRecord({place, found, error}, fresh) {
   const here = zonePlace(place);
+  const [record] = found.records;
   // A share shows the accounts that there are.
   const accounts = record && record.recordType === shareType ? state.accounts : null;
   const rows = record ? [{record, place: here, accounts, keys: state.keys}] : [];
   const view = at('recordView');
-  view.dataset.none = 'There is no record with the name ' + place.record + ' here.';
+  view.dataset.none = error ? '' : 'There is no record with the name ' + place.record + ' here.';
   fill(view, rows, row => address({...here, record: row.record.recordName}),
     row => buildRecord(row, fresh.has(row.record.recordName)));
-  at('count').textContent = '';
 }
 
 function buildRecord({record, place}, fresh) {
@@ -19,7 +19,8 @@ function buildRecord({record, place}, fresh) {
   const fields = Object.entries(record.fields).map(([name, field]) => make('div', {},
     make('dt', {}, nameOf(name)),
     make('dd', {}, buildValue(place, record, name, field),
-      span('kind', typeWords(field.type) + (field.isEncrypted ? ', encrypted' : '')))));
+      span('kind', typeWords(typeOf(record.recordType, name, field))
+        + (field.isEncrypted ? ', encrypted' : '')))));
   const links = [['parent', record.parent], ['share', record.share]]
     .filter(([, target]) => target)
     .map(([name, target]) => make('span', {class: 'tag'}, name + ' ', linkTo(place, target)));
@@ -32,7 +33,7 @@ function buildRecord({record, place}, fresh) {
       ...when(record.created), ' · tag ' + record.recordChangeTag),
     record.recordType === shareType ? buildShare(place, record) : null,
     make('div', {class: 'row'},
-      button('Edit', 'edit', {class: 'strong'}, () => openForm(record)),
+      button('Edit', 'edit', {class: 'strong'}, () => openForm(place, record)),
       place.scope === 'private' && !record.share && record.recordType !== shareType
         ? button('Share', 'share', {}, () => share(place, record)) : null,
       button('Delete', 'delete', {class: 'risky'}, () => remove(place, record))));
@@ -74,7 +75,7 @@ function buildFile(place, record, name, index, asset) {
         records: [{recordName: record.recordName}], desiredKeys: [name]});
       const [found] = answer.records;
       if (found.serverErrorCode) throw refusal(found, 400);
-      const value = (found.fields[name] || {}).value;
+      const {value} = own(found.fields, name) || {};
       const {downloadURL} = index === null ? value : value[index];
       const {pathname, search} = new URL(downloadURL);
       const file = await fetch(pathname + search, {credentials: 'omit'});
@@ -143,10 +144,11 @@ function sure(question, label) {
 async function remove(place, record) {
   if (!await sure('Delete the record “' + record.recordName + '”?', 'Delete record')) return;
   const {recordName, recordChangeTag} = record;
+  const {hash} = location;
   clearErrors();
   try {
     await modify(place, 'delete', {recordName, recordChangeTag});
-    go(place);
+    goFrom(hash, place);
   } catch (error) {
     at('actionWrong').textContent = error.message;
   }

@@ -5,14 +5,14 @@ let columns = {};
 try { columns = JSON.parse(localStorage.getItem(columnKey)) || {}; } catch { columns = {}; }
 
 // The columns of a type: the chosen ones, or the first fields.
-function columnsOf(type) {
-  return columns[type] || [...fieldTypesOf(type).keys()].slice(0, 6);
+function columnsOf(place, type) {
+  return own(columns, type) || [...fieldTypesOf(place, type).keys()].slice(0, 6);
 }
 
-function choose(type, name, isChosen) {
-  const all = [...fieldTypesOf(type).keys()];
-  const now = new Set(columnsOf(type));
+function choose({place, type}, name, isChosen) {
+  const now = new Set(columnsOf(place, type));
   if (isChosen) now.add(name); else now.delete(name);
+  const all = [...fieldTypesOf(place, type).keys()];
   columns = {...columns, [type]: all.filter(one => now.has(one))};
   localStorage.setItem(columnKey, JSON.stringify(columns));
   refresh();
@@ -21,7 +21,7 @@ function choose(type, name, isChosen) {
 function sortValue(record, key) {
   if (key === 'recordName') return record.recordName;
   if (key === 'modificationDate') return Number((record.modified || {}).timestamp);
-  const field = record.fields[key];
+  const field = own(record.fields, key);
   if (!field) return null;
   const number = ['INT64', 'DOUBLE', 'TIMESTAMP'].includes(field.type);
   return number ? Number(field.value) : plain(field.value, field.type);
@@ -39,24 +39,25 @@ function sorted(records, sort) {
     .sort(([one], [other]) => compare(one, other)).map(([, record]) => record);
 }
 
-function showTables(place, {records, newest, more}, fresh) {
+function showTables({place, found: {records, newest, more}, error}, fresh) {
   const types = new Map();
   for (const record of records) {
-    types.set(record.recordType, [...(types.get(record.recordType) || []), record]);
+    if (!types.has(record.recordType)) types.set(record.recordType, []);
+    types.get(record.recordType).push(record);
   }
   const ordered = [...types].sort(([one], [other]) => (one < other ? -1 : 1));
   const rows = ordered.map(([type, records]) => ({
-    type, place: place && zonePlace(place), asked: place.type, where: place.where,
-    sort: place.sort, columns: columnsOf(type), known: [...fieldTypesOf(type).keys()],
+    type, place: zonePlace(place), asked: place.type, where: place.where,
+    sort: place.sort, columns: columnsOf(place, type),
+    known: [...fieldTypesOf(place, type).keys()],
     isPart: Boolean(more && place.sort && !place.type),
     rows: (place.type ? records : sorted(records, place.sort)).map(record => ({
       record, newest: record.recordName === newest,
     })),
   }));
-  at('tables').dataset.none = !place || !place.zone ? ''
+  at('tables').dataset.none = !place || !place.zone || error ? ''
     : place.type ? 'No record matches.' : 'No records here. “New record” creates the first one.';
   fill(at('tables'), rows, row => row.type, (row, old) => buildTable(row, old, fresh));
-  showFinder(place);
 }
 
 function buildTable(table, old, fresh) {
@@ -66,10 +67,10 @@ function buildTable(table, old, fresh) {
     make('div', {class: 'row'}, ...known.map(name => {
       const box = make('input', {type: 'checkbox', 'data-name': 'column ' + type + name,
         checked: table.columns.includes(name),
-        on: ['change', event => choose(type, name, event.target.checked)]});
+        on: ['change', event => choose(table, name, event.target.checked)]});
       return make('label', {class: 'check'}, box, make('bdi', {}, name));
     })));
-  chooser.open = Boolean(old && old.querySelector('details').open);
+  chooser.open = Boolean(old && old.querySelector('details[open]'));
   const heads = ['recordName', ...table.columns, 'modificationDate'];
   const words = {recordName: 'Record', modificationDate: 'Modified'};
   return make('section', {class: 'table'},
@@ -79,7 +80,7 @@ function buildTable(table, old, fresh) {
     make('div', {class: 'wide', tabindex: '0', role: 'region', 'aria-label': 'Records of type '
       + type}, make('table', {},
       make('thead', {}, make('tr', {},
-        ...heads.map(name => buildHead(table, name, words[name] || name)))),
+        ...heads.map(name => buildHead(table, name, own(words, name) || name)))),
       make('tbody', {}, ...rows.map(row => buildRow(table, row,
         fresh.has(row.record.recordName)))))));
 }
@@ -107,7 +108,7 @@ function buildRow({place, columns}, {record, newest}, fresh) {
       nameOf(record.recordName)),
     newest ? span('tag now', 'newest') : null),
     ...columns.map(name => {
-      const field = record.fields[name];
+      const field = own(record.fields, name);
       const number = field && ['INT64', 'DOUBLE'].includes(field.type);
       return make('td', {class: number ? 'number' : null},
         field ? make('bdi', {}, cut(plain(field.value, field.type), 80)) : null);
@@ -115,36 +116,42 @@ function buildRow({place, columns}, {record, newest}, fresh) {
     make('td', {class: 'number'}, modified === undefined ? '' : clock(modified)));
 }
 
-// The query, the jump to a record and the button for a new one; what is being typed stays.
+// The query, the jump to a record and the button for a new one, all of one zone. As soon as another
+// zone is chosen they are for that one, and what is typed while it loads stays.
 function showFinder(place) {
+  const finder = at('finder');
+  finder.place = place;
+  finder.hidden = !place || !place.zone || Boolean(place.record);
   options(at('queryType'), [...new Set([...(place && place.type ? [place.type] : []),
-    ...typesHere().keys()])], 'any type');
+    ...(place ? typesIn(place).keys() : [])])], 'any type');
   const mark = place ? address(place) : '';
-  if (at('finder').mark === mark) return;
-  at('finder').mark = mark;
+  if (finder.mark === mark) return;
+  finder.mark = mark;
   at('queryType').value = (place && place.type) || '';
   at('where').value = (place && place.where) || '';
 }
 
-// The record types that a predicate without a type can mean: the only one, or those with its fields.
-function typesFor(where) {
-  const types = [...new Set([...typesHere().keys(),
+// The record types that a predicate without a type can mean: the only one, or those with its
+// fields.
+function typesFor(place, where) {
+  const types = [...new Set([...typesIn(place).keys(),
     ...state.schema.recordTypes.map(one => one.recordType)])];
   const names = new PredicateReader(where, new Map()).filters()
     .map(filter => filter.fieldName).filter(Boolean);
-  const fitting = types.filter(type =>
-    names.every(name => fieldTypesOf(type).has(name) || isInSchema(type, name)));
+  const fitting = types.filter(type => names.every(name =>
+    fieldTypesOf(place, type).has(name) || schemaField(type, name)));
   return fitting.length ? fitting : types;
 }
 
 function prepareFinder() {
+  const finder = at('finder');
   at('search').addEventListener('submit', event => {
     event.preventDefault();
     clearErrors();
     const where = at('where').value.trim();
     let fitting = at('queryType').value ? [at('queryType').value] : [];
     if (where && !fitting.length) {
-      try { fitting = typesFor(where); } catch (error) {
+      try { fitting = typesFor(finder.place, where); } catch (error) {
         at('actionWrong').textContent = error.message;
         at('where').focus();
         return;
@@ -158,19 +165,19 @@ function prepareFinder() {
     }
     const type = fitting[0] || '';
     state.pages = 1;
-    go({...zonePlace(state.place), type, where: type && where,
-      sort: type ? state.place.sort : ''});
+    go({...zonePlace(finder.place), type, where: type && where,
+      sort: type ? finder.place.sort : ''});
   });
   at('queryType').addEventListener('change', () => {
-    if (!at('queryType').value && !at('where').value.trim()) go(zonePlace(state.place));
+    if (!at('queryType').value && !at('where').value.trim()) go(zonePlace(finder.place));
   });
   at('jump').addEventListener('submit', event => {
     event.preventDefault();
     const record = at('recordName').value;
-    if (record) go({...zonePlace(state.place), record});
+    if (record) go({...zonePlace(finder.place), record});
     at('recordName').value = '';
   });
-  at('create').addEventListener('click', () => openForm(null));
+  at('create').addEventListener('click', () => openForm(zonePlace(finder.place), null));
   for (const id of ['newZone', 'firstZone']) {
     at(id).addEventListener('click', async () => { if (await mayClose()) openZoneForm(); });
   }
@@ -179,7 +186,7 @@ function prepareFinder() {
 // Whether the open form was edited.
 function isEdited() {
   const form = at('form').firstElementChild;
-  return Boolean(form && form.isEdited && form.isEdited());
+  return Boolean(form && form.isEdited());
 }
 
 // Asks before an edit is lost.
@@ -188,15 +195,12 @@ async function mayClose() {
 }
 
 // The form for a new record or a changed one; a refresh leaves it alone.
-function openForm(record) {
-  const place = {...zonePlace(state.place)};
-  const form = recordForm(place, record, [...typesHere().keys()], saved => {
-    closeForm();
+function openForm(place, record) {
+  showForm(recordForm(place, record, [...typesIn(place).keys()], saved => {
+    closeForm(record ? at('recordView').querySelector('[data-name=edit]')
+      : saved ? at('main') : at('create'));
     if (saved) go({...place, record: saved.recordName});
-    else if (!record) at('create').focus();
-    refresh();
-  });
-  showForm(form);
+  }));
 }
 
 function showForm(form) {
@@ -205,7 +209,12 @@ function showForm(form) {
   form.querySelector('input, textarea, select, button').focus();
 }
 
-function closeForm() {
-  at('form').replaceChildren();
+// Closes the open form; the focus in it goes to `next`.
+function closeForm(next) {
+  const form = at('form').firstElementChild;
+  if (!form) return;
+  const focused = document.activeElement;
+  form.remove();
   at('reading').hidden = false;
+  if (form.contains(focused) || focused === document.body) (next || at('main')).focus();
 }

@@ -22,7 +22,6 @@ function openZoneForm() {
   const name = text('zoneName', '', {placeholder: defaultZone});
   const nameField = field('Zone name', name);
   const note = make('p', {class: 'dim'});
-  const wrong = make('p', {role: 'alert'});
   const showScope = () => {
     nameField.hidden = scope.value === 'public';
     note.textContent = scope.value === 'public'
@@ -31,38 +30,30 @@ function openZoneForm() {
   };
   scope.addEventListener('change', showScope);
   showScope();
-  const save = make('button', {class: 'strong'}, 'Create zone');
-  const form = make('form', {class: 'card', 'aria-label': 'New zone'}, make('h3', {}, 'New zone'),
-    field('Account', account), field('Container', container), field('Environment', environment),
-    field('Database', scope), nameField, note, wrong,
-    make('datalist', {id: 'zoneAccounts'}, ...state.accounts.map(one =>
-      make('option', {value: one.account}))),
-    make('div', {class: 'row'}, save, button('Cancel', '', {}, () => {
-      closeForm();
-      at('newZone').focus();
-    })));
-  form.addEventListener('submit', async event => {
-    event.preventDefault();
-    wrong.textContent = '';
-    save.disabled = true;
-    try {
-      const made = {container: container.value.trim(), environment: environment.value,
-        scope: scope.value, account: account.value.trim(),
-        zone: scope.value === 'private' && name.value || defaultZone};
-      go(await createZone(made));
-      closeForm();
-    } catch (error) {
-      wrong.textContent = error.message;
-    } finally {
-      save.disabled = false;
-    }
+  const inputs = [account, container, environment, scope, name];
+  const mark = () => inputs.map(input => input.value).join('\n');
+  const first = mark();
+  const form = sentForm({
+    label: 'New zone', save: 'Create zone',
+    parts: [make('h3', {}, 'New zone'), field('Account', account), field('Container', container),
+      field('Environment', environment), field('Database', scope), nameField, note,
+      make('datalist', {id: 'zoneAccounts'}, ...state.accounts.map(one =>
+        make('option', {value: one.account})))],
+    send: () => createZone({container: container.value.trim(), environment: environment.value,
+      scope: scope.value, account: account.value.trim(),
+      zone: scope.value === 'private' && name.value || defaultZone}),
+    done: made => {
+      closeForm(made ? at('main') : at('newZone'));
+      if (made) go(made);
+    },
   });
+  form.isEdited = () => mark() !== first;
   showForm(form);
 }
 
 // Creates a zone and its account; the default zone exists in every database.
 async function createZone(place) {
-  await session(place.account);
+  await signIn(place.account);
   if (place.zone !== defaultZone) {
     const {zones: [zone]} = await serve(place, 'zones/modify', {operations: [
       {operationType: 'create', zone: {zoneID: {zoneName: place.zone}}}]});
@@ -70,6 +61,6 @@ async function createZone(place) {
   }
   if (place.scope === 'private') return place;
   sessionStorage.setItem(actingKey, place.account);
-  state.acting = '';
+  state.acting = place.account;
   return {...place, account: ''};
 }

@@ -4,18 +4,19 @@
 const base = '/cloudsync/1/';
 const key = 'cloudsync-control-token';
 const at = id => document.getElementById(id);
+// A member that an object has itself: a field may be called `constructor`.
+const own = (object, name) => Object.hasOwn(object, name) ? object[name] : undefined;
 let token = '';
 
 class Refused extends Error {
   constructor(status, reason, code) { super(reason); Object.assign(this, {status, code}); }
 }
 
-// Numbers that a script can't hold exactly stay texts.
-function parse(text) {
-  return JSON.parse(text, (name, value, {source} = {}) =>
-    typeof value === 'number' && source !== undefined && String(value) !== source
-      ? source : value);
-}
+class Unreachable extends Error {}
+
+// Whether the server as a whole refuses: its services give their errors a code.
+const isOutage = error => error instanceof Refused && !error.code
+  && (error.status >= 500 || error.status === 429);
 
 // A number as it was typed.
 class Literal {
@@ -31,20 +32,34 @@ function encode(value) {
     + '}';
 }
 
-async function ask(path, query, body) {
+// The error of a request without a whole answer, if the page did not end it itself.
+const cutOff = error =>
+  error.name === 'AbortError' ? error : new Unreachable('The server does not answer.');
+
+// Sends a request, and returns the answer with its JSON.
+async function exchange(address, options) {
+  const answer = await fetch(address, {cache: 'no-store', credentials: 'omit', ...options})
+    .catch(error => { throw cutOff(error); });
+  const json = await answer.json().catch(error => {
+    throw error instanceof SyntaxError ? new Refused(answer.status, 'no answer in JSON')
+      : cutOff(error);
+  });
+  return [answer, json];
+}
+
+async function ask(path, query, body, signal) {
   const given = Object.entries(query || {}).filter(([, value]) => value !== undefined);
   const parts = given.map(pair => pair.map(encodeURIComponent).join('='));
-  const options = {
-    headers: {authorization: 'Bearer ' + token}, cache: 'no-store', credentials: 'omit',
-  };
+  const options = {headers: {authorization: 'Bearer ' + token}, signal};
   if (body) {
     options.method = 'POST';
     options.headers['content-type'] = 'application/json';
     options.body = JSON.stringify(body);
   }
-  const address = base + path + (parts.length ? '?' + parts.join('&') : '');
-  const answer = await fetch(address, options);
-  const json = await answer.json().catch(() => ({reason: 'no answer in JSON'}));
+  const used = token;
+  const [answer, json] = await exchange(
+    base + path + (parts.length ? '?' + parts.join('&') : ''), options);
+  if (used !== token) throw new DOMException('The token was forgotten.', 'AbortError');
   if (!answer.ok) throw new Refused(answer.status, json.reason || 'status ' + answer.status);
   return json;
 }
@@ -53,9 +68,19 @@ async function ask(path, query, body) {
 
 const sessions = new Map();
 
+// Signs an account in, and adds it if there is none of this name.
+async function signIn(account) {
+  const session = await ask('sign-in', null, {account});
+  sessions.set(account, session);
+  return session;
+}
+
+// An address may name any account: looking at it adds none.
 async function session(account) {
-  if (!sessions.has(account)) sessions.set(account, await ask('sign-in', null, {account}));
-  return sessions.get(account);
+  if (sessions.has(account)) return sessions.get(account);
+  const {accounts} = await ask('accounts');
+  if (accounts.some(one => one.account === account)) return signIn(account);
+  throw new Refused(404, 'There is no account “' + account + '”.');
 }
 
 // The account that a request for a place is sent by: the named one, the owner of the database, or
@@ -64,24 +89,22 @@ function actor(place) {
   return place.as || (place.scope !== 'public' && place.account) || state.acting;
 }
 
-async function serve(place, operation, body, tries = 0) {
+async function serve(place, operation, body, signal) {
   const account = actor(place);
   if (!account) throw new Refused(400, 'There is no account to act as; add one.');
+  const isKept = sessions.has(account);
   const {webAuthToken, apiToken} = await session(account);
   const path = ['/database/1', place.container, place.environment, place.scope]
     .map((part, index) => index ? encodeURIComponent(part) : part).join('/') + '/' + operation;
   const tokens = new URLSearchParams(
     {ckAPIToken: apiToken, ckWebAuthToken: webAuthToken, clientId: ownDevice});
-  const answer = await fetch(path + '?' + tokens, {
-    method: 'POST', body: encode(body), cache: 'no-store', credentials: 'omit',
-    headers: {'content-type': 'application/json'},
+  const [answer, json] = await exchange(path + '?' + tokens, {
+    method: 'POST', body: encode(body), headers: {'content-type': 'application/json'}, signal,
   });
-  const json = await answer.text().then(parse)
-    .catch(() => ({reason: 'no answer in JSON'}));
   // An import or a reset changes the tokens.
-  if ([401, 421].includes(answer.status) && !tries) {
+  if ([401, 421].includes(answer.status) && isKept) {
     sessions.delete(account);
-    return serve(place, operation, body, 1);
+    return serve(place, operation, body, signal);
   }
   if (!answer.ok) throw refusal(json, answer.status);
   return json;
@@ -96,27 +119,21 @@ function refusal(json, status) {
 
 const ownDevice = 'console';
 
+// The token in the fragment, if there is one. The server and the browser encode some characters.
+function givenToken() {
+  const [, text] = /^#token=(.*)$/.exec(location.hash) || [];
+  return text && text.replace(/%[0-9a-f]{2}/gi,
+    code => String.fromCharCode(parseInt(code.slice(1), 16)));
+}
+
 // The fragment never leaves the browser; once read it leaves the address bar too.
 function takeToken() {
-  const given = new URLSearchParams(location.hash.slice(1)).get('token');
-  if (given !== null) {
+  const given = givenToken();
+  if (given !== undefined) {
     history.replaceState(null, '', location.pathname);
     sessionStorage.setItem(key, given);
   }
   token = sessionStorage.getItem(key) || '';
-}
-
-function forget(reason) {
-  sessionStorage.removeItem(key);
-  token = '';
-  sessions.clear();
-  at('contents').hidden = at('leave').hidden = at('actingLine').hidden = true;
-  at('tokenForm').hidden = false;
-  at('refused').textContent = reason || '';
-  at('totals').textContent = '';
-  live('off', 'Not connected');
-  at('token').value = '';
-  at('token').focus();
 }
 
 function live(state, text) {

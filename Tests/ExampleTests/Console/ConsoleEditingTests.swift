@@ -173,6 +173,19 @@ extension ConsoleSuite {
         try await page.wait(for: "says('main h2', '2 records')")
         #expect(try await page.read(isAsked) as? Bool == false)
 
+        // So are a zone and a field that were not made yet.
+        try await page.click("#newZone")
+        try await page.fill("#zoneName", with: "plans")
+        try await page.click("#changes a", "bread")
+        try await page.wait(for: "says('dialog', 'Discard the changes in this form?')")
+        try await page.click("dialog button", "Discard")
+        try await page.click("button", "Edit")
+        try await page.fill("input", "New field", with: "left")
+        try await page.click("#path a", "all records of the zone")
+        try await isKept("New field", "left")
+        try await page.click("#path a", "all records of the zone")
+        try await page.click("dialog button", "Discard")
+
         // A new record is an edit as soon as something is typed, and without that it is none.
         try await page.click("button", "New record")
         try await page.click("#changes a", "milk")

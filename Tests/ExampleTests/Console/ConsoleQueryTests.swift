@@ -80,6 +80,7 @@ extension ConsoleSuite {
         try await page.picture("sorted-part")
         try await page.click("button", "Sort all by a query")
         try await page.wait(for: "\(names)[0] === 'r000' && !place('.table .warn')")
+        #expect(try await page.texts("#count") == ["the first 200 found"])
         try await page.click("nav a", "large")
         try await page.wait(for: first)
         try await page.click("button", "Show more")

@@ -37,6 +37,49 @@ struct ConsoleWorld {
     }.value
   }
 
+  /// Sends operations on records of the account `default`, which must succeed.
+  ///
+  /// - Parameter zone: The name of the zone, which is made if it does not exist; `nil` for the
+  ///   default zone.
+  func modify(_ operations: String, in zone: String? = nil) async throws {
+    var zoneID = ""
+    if let zone {
+      zoneID = #""zoneID":{"zoneName":"\#(zone)"},"#
+      let body = #"{"operations":[{"operationType":"create","zone":{\#(zoneID.dropLast())}}]}"#
+      #expect(try await cloud.post("zones/modify", Data(body.utf8)).status == 200)
+    }
+    let body = "{\(zoneID)\"operations\":[\(operations)]}"
+    let answer = try await cloud.post("records/modify", Data(body.utf8))
+    #expect(answer.status == 200 && !answer.text.contains("serverErrorCode"), "\(answer.text)")
+  }
+
+  /// The value of a field as the server stores it, in JSON.
+  func value(of field: String, in record: String) async throws -> String {
+    try await browser.text(
+      """
+      ask('records', {container: 'iCloud.test', account: 'default', zone: '_defaultZone',
+        order: 'latest', record: '\(record)'})
+        .then(({records}) => JSON.stringify(records[0].fields['\(field)'].value))
+      """)
+  }
+
+  /// Changes the faults of the server.
+  func order(_ body: String) async throws {
+    try await browser.read("ask('faults', null, {\(body)}).then(() => 0)")
+  }
+
+  /// Waits until the page shows all events, and asks for nothing.
+  func waitUntilIdle() async throws {
+    let last = try await browser.read("ask('status').then(({lastEvent}) => lastEvent)") as? Int
+    try await browser.wait(for: "feed[0]?.number >= \(last ?? 0) && !loading && !planned")
+  }
+
+  /// Waits until a fault holds a request.
+  func waitForHeldRequest() async throws {
+    try await browser.read(
+      "(async () => { while (!(await ask('faults')).heldRequests.length); })()")
+  }
+
   /// A path in the folder of the test.
   func path(_ name: String) -> String { tool.path(name) }
 }

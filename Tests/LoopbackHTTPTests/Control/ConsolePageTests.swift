@@ -119,6 +119,15 @@ struct ConsolePageTests {
     }
   }
 
+  @Test("The console's URL holds any token, percent-encoded")
+  func consoleURLEncodesToken() async throws {
+    var options = LoopbackWebServer.Options()
+    options.controlToken = "a+b&c%d\"e#f-g.h_i~j"
+    let web = try LoopbackWebServer(ControlWorld().server, options: options)
+    #expect(web.consoleURL == "\(web.url)/console#token=a%2Bb%26c%25d%22e%23f-g.h_i~j")
+    await web.stop()
+  }
+
   /// Proves TH-2.
   @Test("Pages of other sites cannot use the page or the control interface")
   func pagesOfOtherSitesAreRejected() async throws {
