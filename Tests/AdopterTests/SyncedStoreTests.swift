@@ -118,7 +118,7 @@ private final class Folder {
   deinit { try? FileManager.default.removeItem(at: url) }
 }
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct DocumentedStoreTests {
   private let server = LoopbackServer()
 

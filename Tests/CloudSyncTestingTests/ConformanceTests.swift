@@ -34,7 +34,7 @@ struct ConformanceTests {
 
   @Test(
     "The tasks of a scenario are settled when none is ready, also for those who are none of them",
-    .timeLimit(.minutes(10)))
+    .timeLimit(.minutes(20)))
   func settledTasksAreNotAwaited() async {
     let executor = SerialTaskExecutor()
     await executor.settle()

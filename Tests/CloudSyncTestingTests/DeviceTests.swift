@@ -225,7 +225,7 @@ struct DeviceTests {
     #expect(phone.savedState?.snapshotText == state?.snapshotText)
   }
 
-  @Test("An engine of Apple's API alone has the simulated clock", .timeLimit(.minutes(10)))
+  @Test("An engine of Apple's API alone has the simulated clock", .timeLimit(.minutes(20)))
   func engineWithoutClockHasSimulatedOne() async throws {
     let cloud = SimulatedCloud()
     let small = try cloud.launch(on: "phone") { try SmallNotes($0, .lastWriteWins, nil) }
@@ -259,7 +259,7 @@ struct DeviceTests {
 
   @Test(
     "Waiting for an event ends with the task, and refuses an unknown name",
-    .timeLimit(.minutes(10)))
+    .timeLimit(.minutes(20)))
   func waitingForEventsEndsWithTheTask() async throws {
     let events = RecordedEvents()
     let error = await #expect(throws: DeviceError.self) {

@@ -435,7 +435,7 @@ struct OperationsRunningTests {
   /// Proves CS-70, I22.
   @Test(
     "A finished operation and the objects that its blocks hold are released",
-    .timeLimit(.minutes(10)))
+    .timeLimit(.minutes(20)))
   func finishedOperationReleasesItsBlocks() async throws {
     let world = try await OperationsWorld()
     final class Held: Sendable {}

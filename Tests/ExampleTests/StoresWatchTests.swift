@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("The stores tool: what watch shows", .timeLimit(.minutes(10)))
+@Suite("The stores tool: what watch shows", .timeLimit(.minutes(20)))
 struct StoresWatchTests {
   /// A command that another device carries out, and its input.
   private struct Command {

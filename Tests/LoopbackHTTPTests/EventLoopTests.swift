@@ -3,7 +3,7 @@ import Testing
 
 @testable import LoopbackHTTP
 
-@Suite("The threads of servers", .timeLimit(.minutes(15)))
+@Suite("The threads of servers", .timeLimit(.minutes(20)))
 struct EventLoopTests {
   @Test("Queues run beside more servers than a process has threads for queues")
   func queuesRunBesideManyServers() async {

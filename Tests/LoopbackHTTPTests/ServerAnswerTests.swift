@@ -6,7 +6,7 @@ import Testing
 
 @testable import LoopbackHTTP
 
-@Suite("A server on sockets: statuses, refused connections and its end", .timeLimit(.minutes(10)))
+@Suite("A server on sockets: statuses, refused connections and its end", .timeLimit(.minutes(20)))
 struct ServerAnswerTests {
   @Test("A status of a handler is one of 200 to 599")
   func statusesOfHandlersAreChecked() async throws {

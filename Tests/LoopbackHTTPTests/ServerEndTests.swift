@@ -5,7 +5,7 @@ import VerificationSupport
 
 @testable import LoopbackHTTP
 
-@Suite("A server on sockets: disconnected clients and stopping", .timeLimit(.minutes(10)))
+@Suite("A server on sockets: disconnected clients and stopping", .timeLimit(.minutes(20)))
 struct ServerEndTests {
   /// Proves TH-15.
   @Test("A client that disconnects cancels its running handler")

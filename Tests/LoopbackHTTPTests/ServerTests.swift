@@ -3,7 +3,7 @@ import VerificationSupport
 
 @testable import LoopbackHTTP
 
-@Suite("A server on sockets: requests and answers", .timeLimit(.minutes(10)))
+@Suite("A server on sockets: requests and answers", .timeLimit(.minutes(20)))
 struct ServerTests {
   /// Proves TH-10.
   @Test("Each parser case gives the same requests over a socket, and a refusal ends the connection")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LoopbackHTTP
 
-@Suite("A server on sockets: slow clients and bounds", .timeLimit(.minutes(10)))
+@Suite("A server on sockets: slow clients and bounds", .timeLimit(.minutes(20)))
 struct ServerTimeTests {
   /// Proves TH-12.
   @Test("A header that takes too long gets a 408, or no answer when no byte was received")

@@ -6,7 +6,7 @@ import Testing
 @testable import LoopbackServer
 
 /// Queries over so many records that they take several slices.
-@Suite("Long queries", .timeLimit(.minutes(10)))
+@Suite("Long queries", .timeLimit(.minutes(20)))
 struct LongQueryTests {
   /// A server of 1,000 records, and what it does between the slices of a query.
   private final class Paused: Sendable {

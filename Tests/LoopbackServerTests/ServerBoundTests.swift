@@ -7,7 +7,7 @@ import Testing
 @testable import LoopbackServer
 
 /// How much a server keeps, and how often it tries.
-@Suite("The bounds of a server", .timeLimit(.minutes(10)))
+@Suite("The bounds of a server", .timeLimit(.minutes(20)))
 struct ServerBoundTests {
   @Test("A delay lasts a day at most")
   func delayLastsADay() async throws {

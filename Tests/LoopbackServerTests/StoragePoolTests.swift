@@ -7,7 +7,7 @@ import VerificationSupport
 @testable import LoopbackServer
 
 /// The connections of a server that shares its data with others, here without a database.
-@Suite("The connections of a shared storage", .timeLimit(.minutes(10)))
+@Suite("The connections of a shared storage", .timeLimit(.minutes(20)))
 struct StoragePoolTests {
   private final class Work: Sendable {
     let started = Signal()

@@ -8,7 +8,7 @@ import Testing
 
 @testable import AchievementStore
 
-@Suite("Achievements, accounts, files and other versions", .timeLimit(.minutes(10)))
+@Suite("Achievements, accounts, files and other versions", .timeLimit(.minutes(20)))
 struct AchievementSafetyTests {
   let server = LoopbackServer()
   let container = AchievementDevice.containerName

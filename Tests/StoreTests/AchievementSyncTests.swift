@@ -9,7 +9,7 @@ import Testing
 
 @testable import AchievementStore
 
-@Suite("Achievements over the engine and the server", .timeLimit(.minutes(10)))
+@Suite("Achievements over the engine and the server", .timeLimit(.minutes(20)))
 struct AchievementSyncTests {
   let server = LoopbackServer()
   let container = AchievementDevice.containerName

@@ -9,7 +9,7 @@ import Testing
 
 @testable import AnnotationStore
 
-@Suite("Annotations under faults", .timeLimit(.minutes(10)))
+@Suite("Annotations under faults", .timeLimit(.minutes(20)))
 struct AnnotationChaosTests {
   struct Random {
     var state: UInt64

@@ -11,7 +11,7 @@ import Testing
 
 @testable import AnnotationStore
 
-@Suite("Annotations: the coordinator", .timeLimit(.minutes(10)))
+@Suite("Annotations: the coordinator", .timeLimit(.minutes(20)))
 struct AnnotationCoordinatorTests {
   /// A device with a coordinator whose clock stands still.
   final class Bench: Sendable {

@@ -9,7 +9,7 @@ import Testing
 
 @testable import AnnotationStore
 
-@Suite("Annotations: files, accounts and other versions", .timeLimit(.minutes(10)))
+@Suite("Annotations: files, accounts and other versions", .timeLimit(.minutes(20)))
 struct AnnotationFileTests {
   private func journal(_ device: AnnotationDevice) -> URL {
     device.folder.url.appendingPathComponent("annotations/annotations.journal")

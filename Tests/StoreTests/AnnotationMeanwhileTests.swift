@@ -10,7 +10,7 @@ import Testing
 @testable import AnnotationStore
 
 /// Changes that a user makes while a sync is under way.
-@Suite("Annotations: changes during a sync", .timeLimit(.minutes(10)))
+@Suite("Annotations: changes during a sync", .timeLimit(.minutes(20)))
 struct AnnotationMeanwhileTests {
   private let modify = RequestScope(kind: .modifyRecords)
 

@@ -9,7 +9,7 @@ import Testing
 
 @testable import AnnotationStore
 
-@Suite("Annotations: sending, failures and limits", .timeLimit(.minutes(10)))
+@Suite("Annotations: sending, failures and limits", .timeLimit(.minutes(20)))
 struct AnnotationQueueTests {
   private let modify = RequestScope(kind: .modifyRecords)
 

@@ -9,7 +9,7 @@ import Testing
 
 @testable import AnnotationStore
 
-@Suite("Annotations: shared layers", .timeLimit(.minutes(10)))
+@Suite("Annotations: shared layers", .timeLimit(.minutes(20)))
 struct AnnotationShareTests {
   /// Ada's layer with a note and a picture, shared with Ben, who has accepted.
   private struct Shared {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import AnnotationStore
 
-@Suite("Annotations on one device", .timeLimit(.minutes(10)))
+@Suite("Annotations on one device", .timeLimit(.minutes(20)))
 struct AnnotationStoreTests {
   private let server = LoopbackServer()
 

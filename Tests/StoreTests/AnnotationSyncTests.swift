@@ -9,7 +9,7 @@ import Testing
 
 @testable import AnnotationStore
 
-@Suite("Annotations between devices", .timeLimit(.minutes(10)))
+@Suite("Annotations between devices", .timeLimit(.minutes(20)))
 struct AnnotationSyncTests {
   @Test("R: Annotations made on one device reach the other, field for field and file for file")
   func annotationsReachOtherDeviceUnchanged() async throws {

@@ -9,7 +9,7 @@ import Testing
 @testable import TabStore
 
 /// What the row and its seed ask for and no other test looks at.
-@Suite("Row C: line by line", .timeLimit(.minutes(10)))
+@Suite("Row C: line by line", .timeLimit(.minutes(20)))
 struct ClipboardRowTests {
   static func entry(_ number: Int, _ text: String? = nil, at seconds: Double? = nil)
     -> ClipboardEntry

@@ -8,7 +8,7 @@ import Records
 import SyncSupport
 import Testing
 
-@Suite("Game results, accounts and zones", .timeLimit(.minutes(10)))
+@Suite("Game results, accounts and zones", .timeLimit(.minutes(20)))
 struct GameResultAccountTests {
   let server = LoopbackServer()
   let container = ResultDevice.containerName

@@ -10,7 +10,7 @@ import Testing
 @testable import GameResultStore
 @testable import SyncedStore
 
-@Suite("Game results under faults", .timeLimit(.minutes(10)))
+@Suite("Game results under faults", .timeLimit(.minutes(20)))
 struct GameResultChaosTests {
   struct Random {
     var state: UInt64

@@ -8,7 +8,7 @@ import Testing
 @testable import GameResultStore
 @testable import SyncedStore
 
-@Suite("Queues and retry plan of the results store", .timeLimit(.minutes(10)))
+@Suite("Queues and retry plan of the results store", .timeLimit(.minutes(20)))
 struct GameResultQueueTests {
   /// Groups a queue let go, and a way to wait for the next.
   final class Groups: Sendable {

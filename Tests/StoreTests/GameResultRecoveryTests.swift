@@ -6,7 +6,7 @@ import Testing
 
 @testable import GameResultStore
 
-@Suite("Row G: damaged files", .timeLimit(.minutes(10)))
+@Suite("Row G: damaged files", .timeLimit(.minutes(20)))
 struct GameResultRecoveryTests {
   /// The store's files.
   static let files = ["results.journal", "sync-state.data"]

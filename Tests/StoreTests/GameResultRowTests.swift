@@ -12,7 +12,7 @@ import Testing
 @testable import SyncedStore
 
 /// What the row and its seed ask for and no other test looks at.
-@Suite("Row G: line by line", .timeLimit(.minutes(10)))
+@Suite("Row G: line by line", .timeLimit(.minutes(20)))
 struct GameResultRowTests {
   let server = LoopbackServer()
   static let saves = RequestScope(kind: .modifyRecords)

@@ -8,7 +8,7 @@ import Records
 import SyncSupport
 import Testing
 
-@Suite("Game results over the engine and the server", .timeLimit(.minutes(10)))
+@Suite("Game results over the engine and the server", .timeLimit(.minutes(20)))
 struct GameResultSyncTests {
   let server = LoopbackServer()
 

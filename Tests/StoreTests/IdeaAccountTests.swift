@@ -7,7 +7,7 @@ import Testing
 
 @testable import IdeaStore
 
-@Suite("Ideas and accounts", .timeLimit(.minutes(10)))
+@Suite("Ideas and accounts", .timeLimit(.minutes(20)))
 struct IdeaAccountTests {
   let server = LoopbackServer()
 

@@ -9,7 +9,7 @@ import Testing
 
 @testable import IdeaStore
 
-@Suite("Ideas that two devices changed", .timeLimit(.minutes(10)))
+@Suite("Ideas that two devices changed", .timeLimit(.minutes(20)))
 struct IdeaConflictTests {
   let server = LoopbackServer()
 

@@ -7,7 +7,7 @@ import Records
 import SyncSupport
 import Testing
 
-@Suite("Ideas whatever happens", .timeLimit(.minutes(10)))
+@Suite("Ideas whatever happens", .timeLimit(.minutes(20)))
 struct IdeaConvergenceTests {
   struct Random {
     var state: UInt64

@@ -8,7 +8,7 @@ import Testing
 
 @testable import IdeaStore
 
-@Suite("Ideas when the cloud fails", .timeLimit(.minutes(10)))
+@Suite("Ideas when the cloud fails", .timeLimit(.minutes(20)))
 struct IdeaFailureTests {
   let server = LoopbackServer()
   let sends = RequestScope(kind: .modifyRecords)

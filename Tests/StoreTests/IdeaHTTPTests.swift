@@ -5,7 +5,7 @@ import LoopbackHTTP
 import LoopbackServer
 import Testing
 
-@Suite("Ideas over HTTP", .timeLimit(.minutes(10)))
+@Suite("Ideas over HTTP", .timeLimit(.minutes(20)))
 struct IdeaHTTPTests {
   /// A device that reaches the server by HTTP only.
   final class WebDevice: Sendable {

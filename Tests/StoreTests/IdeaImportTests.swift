@@ -4,7 +4,7 @@ import Testing
 
 @testable import IdeaStore
 
-@Suite("Ideas from CSV files", .timeLimit(.minutes(10)))
+@Suite("Ideas from CSV files", .timeLimit(.minutes(20)))
 struct IdeaImportTests {
   let server = LoopbackServer()
 

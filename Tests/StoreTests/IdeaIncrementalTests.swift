@@ -7,7 +7,7 @@ import Records
 import Synchronization
 import Testing
 
-@Suite("What is new without a change feed", .timeLimit(.minutes(10)))
+@Suite("What is new without a change feed", .timeLimit(.minutes(20)))
 struct IdeaIncrementalTests {
   /// The server's clock.
   let wall = SetClock()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import IdeaStore
 
-@Suite("Ideas on one device", .timeLimit(.minutes(10)))
+@Suite("Ideas on one device", .timeLimit(.minutes(20)))
 struct IdeaStoreTests {
   let server = LoopbackServer()
 

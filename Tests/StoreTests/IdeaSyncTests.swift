@@ -8,7 +8,7 @@ import SyncSupport
 import Synchronization
 import Testing
 
-@Suite("Ideas over queries, the engine and the server", .timeLimit(.minutes(10)))
+@Suite("Ideas over queries, the engine and the server", .timeLimit(.minutes(20)))
 struct IdeaSyncTests {
   let server = LoopbackServer()
 

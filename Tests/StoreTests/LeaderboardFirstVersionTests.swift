@@ -6,7 +6,7 @@ import Testing
 
 @testable import LeaderboardStore
 
-@Suite("Leaderboards, files of the first version", .timeLimit(.minutes(10)))
+@Suite("Leaderboards, files of the first version", .timeLimit(.minutes(20)))
 struct LeaderboardFirstVersionTests {
   private struct Kept<Value: Codable & Sendable>: Codable, Sendable {
     var value: Value

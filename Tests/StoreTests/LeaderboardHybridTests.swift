@@ -9,7 +9,7 @@ import Testing
 
 @testable import LeaderboardStore
 
-@Suite("Leaderboards, the hybrid service", .timeLimit(.minutes(10)))
+@Suite("Leaderboards, the hybrid service", .timeLimit(.minutes(20)))
 struct LeaderboardHybridTests {
   let server = LoopbackServer()
 

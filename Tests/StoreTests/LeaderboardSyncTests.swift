@@ -8,7 +8,7 @@ import Testing
 
 @testable import LeaderboardStore
 
-@Suite("Leaderboards over the engines and the server", .timeLimit(.minutes(10)))
+@Suite("Leaderboards over the engines and the server", .timeLimit(.minutes(20)))
 struct LeaderboardSyncTests {
   let server = LoopbackServer()
   let container = LeaderboardDevice.containerName

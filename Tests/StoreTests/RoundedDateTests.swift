@@ -6,7 +6,7 @@ import SimulationSupport
 import SyncedStore
 import Testing
 
-@Suite("Dates in whole milliseconds", .timeLimit(.minutes(10)))
+@Suite("Dates in whole milliseconds", .timeLimit(.minutes(20)))
 struct RoundedDateTests {
   @Test("A rounded date comes back from a server without extras as the same number, bit for bit")
   func roundedDateSurvivesTheConnection() async throws {

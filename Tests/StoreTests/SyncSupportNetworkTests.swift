@@ -34,7 +34,7 @@ final class SkippingClock: Clock, Sendable {
   func advance(by duration: Duration) { state.withLock { $0.now += duration } }
 }
 
-@Suite("Shared parts: the network and retries", .timeLimit(.minutes(10)))
+@Suite("Shared parts: the network and retries", .timeLimit(.minutes(20)))
 struct SyncSupportNetworkTests {
   @Test("R: The network monitor reports offline, online and expensive, now and at each change")
   func monitorReportsNetworkStatus() async {

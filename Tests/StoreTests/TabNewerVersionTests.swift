@@ -9,7 +9,7 @@ import Testing
 @testable import SyncedStore
 @testable import TabStore
 
-@Suite("Rows T and C: other versions of the app", .timeLimit(.minutes(10)))
+@Suite("Rows T and C: other versions of the app", .timeLimit(.minutes(20)))
 struct TabNewerVersionTests {
   /// Another version of the app: a device that reads and writes records as they are.
   struct OtherVersion {

@@ -8,7 +8,7 @@ import Testing
 @testable import SyncedStore
 @testable import TabStore
 
-@Suite("Rows T and C: damaged files", .timeLimit(.minutes(10)))
+@Suite("Rows T and C: damaged files", .timeLimit(.minutes(20)))
 struct TabRecoveryTests {
   /// The files of the store.
   static let files = ["cloud-record-metadata.json", "cloud-sync-state.data"]

@@ -12,7 +12,7 @@ import Testing
 @testable import TabStore
 
 /// What the row and its seed ask for and no other test looks at.
-@Suite("Row T: line by line", .timeLimit(.minutes(10)))
+@Suite("Row T: line by line", .timeLimit(.minutes(20)))
 struct TabRowTests {
   @Test("T: The engine's state and the cached system fields have the file names of the seed")
   func stateAndCacheFilesHaveExpectedNames() async throws {

@@ -13,7 +13,7 @@ import Testing
 
 /// Ten times the items cost about ten times the work: requests are counted, and the time may grow
 /// by half of what quadratic cost would make of it.
-@Suite("Rows T, C and G: 10,000 items", .serialized, .timeLimit(.minutes(10)))
+@Suite("Rows T, C and G: 10,000 items", .serialized, .timeLimit(.minutes(20)))
 struct TabVolumeTests {
   /// What one run cost.
   struct Cost {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SyncedStore
 
-@Suite("SyncedStore: some changes sent, and not others", .timeLimit(.minutes(10)))
+@Suite("SyncedStore: some changes sent, and not others", .timeLimit(.minutes(20)))
 struct ChosenChangesTests {
   let server = LoopbackServer()
 

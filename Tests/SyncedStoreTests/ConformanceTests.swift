@@ -37,7 +37,7 @@ final class ConformingNotes: ConformingApp {
   func sync() async throws { try await store.sync() }
 }
 
-@Suite("SyncedStore in the conformance suite", .timeLimit(.minutes(10)))
+@Suite("SyncedStore in the conformance suite", .timeLimit(.minutes(20)))
 struct ConformanceTests {
   static let policies: [(String, MergePolicy<Note>)] = [
     ("later wins", Note.later), ("server wins", .serverWins), ("client wins", .clientWins),

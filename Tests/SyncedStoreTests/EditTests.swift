@@ -5,7 +5,7 @@ import Testing
 
 @testable import SyncedStore
 
-@Suite("SyncedStore: edits of the current version", .timeLimit(.minutes(10)))
+@Suite("SyncedStore: edits of the current version", .timeLimit(.minutes(20)))
 struct EditTests {
   let server = LoopbackServer()
 

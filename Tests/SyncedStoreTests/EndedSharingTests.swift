@@ -5,7 +5,7 @@ import Testing
 
 @testable import SyncedStore
 
-@Suite("SyncedStore: a zone that is not shared any more", .timeLimit(.minutes(10)))
+@Suite("SyncedStore: a zone that is not shared any more", .timeLimit(.minutes(20)))
 struct EndedSharingTests {
   let server = LoopbackServer()
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SyncedStore
 
-@Suite("SyncedStore: items of another store of the app", .timeLimit(.minutes(10)))
+@Suite("SyncedStore: items of another store of the app", .timeLimit(.minutes(20)))
 struct ImportTests {
   let server = LoopbackServer()
   private let folder = TemporaryFolder()

@@ -35,7 +35,7 @@ private struct NewVisit: SyncedItem, Identifiable {
   func copy(to record: CKRecord) {}
 }
 
-@Suite("SyncedStore: items that a file, JSON or the server can't take", .timeLimit(.minutes(10)))
+@Suite("SyncedStore: items that a file, JSON or the server can't take", .timeLimit(.minutes(20)))
 struct ItemFormTests {
   let server = LoopbackServer()
 

@@ -28,7 +28,7 @@ private struct Draft: SyncedItem, Identifiable {
   func copy(to record: CKRecord) { record["text"] = text }
 }
 
-@Suite("SyncedStore: properties that are only on the device", .timeLimit(.minutes(10)))
+@Suite("SyncedStore: properties that are only on the device", .timeLimit(.minutes(20)))
 struct LocalPropertyTests {
   let server = LoopbackServer()
   private let folders = [TemporaryFolder(), TemporaryFolder()]

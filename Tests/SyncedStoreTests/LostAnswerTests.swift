@@ -8,7 +8,7 @@ import Testing
 @testable import SyncedStore
 
 /// Versions that the server has, although their answers were lost.
-@Suite("SyncedStore: lost answers", .timeLimit(.minutes(10)))
+@Suite("SyncedStore: lost answers", .timeLimit(.minutes(20)))
 struct LostAnswerTests {
   let server = LoopbackServer()
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SyncedStore
 
-@Suite("SyncedStore: one database and its start", .timeLimit(.minutes(10)))
+@Suite("SyncedStore: one database and its start", .timeLimit(.minutes(20)))
 struct OneDatabaseTests {
   let server = LoopbackServer()
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SyncedStore
 
-@Suite("SyncedStore: decisions of a policy", .timeLimit(.minutes(10)))
+@Suite("SyncedStore: decisions of a policy", .timeLimit(.minutes(20)))
 struct PolicyDecisionTests {
   let server = LoopbackServer()
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SyncedStore
 
-@Suite("SyncedStore: calls that meet others", .timeLimit(.minutes(10)))
+@Suite("SyncedStore: calls that meet others", .timeLimit(.minutes(20)))
 struct RacingCallsTests {
   private let server = LoopbackServer()
   private let modify = RequestScope(kind: .modifyRecords)

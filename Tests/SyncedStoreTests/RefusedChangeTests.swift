@@ -7,7 +7,7 @@ import Testing
 
 @testable import SyncedStore
 
-@Suite("SyncedStore: changes that the server refuses", .timeLimit(.minutes(10)))
+@Suite("SyncedStore: changes that the server refuses", .timeLimit(.minutes(20)))
 struct RefusedChangeTests {
   let server = LoopbackServer()
   private let folder = TemporaryFolder()

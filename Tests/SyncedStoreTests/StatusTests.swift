@@ -7,7 +7,7 @@ import Testing
 
 @testable import SyncedStore
 
-@Suite("SyncedStore: the status", .timeLimit(.minutes(10)))
+@Suite("SyncedStore: the status", .timeLimit(.minutes(20)))
 struct StatusTests {
   let server = LoopbackServer()
 

@@ -7,7 +7,7 @@ import Testing
 @testable import SyncedStore
 
 /// The two files of a store: the items and the engine's state.
-@Suite("The files of a SyncedStore", .timeLimit(.minutes(10)))
+@Suite("The files of a SyncedStore", .timeLimit(.minutes(20)))
 struct StoreFileTests {
   private let server = LoopbackServer()
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SyncedStore
 
-@Suite("SyncedStore: what its sequences tell", .timeLimit(.minutes(10)))
+@Suite("SyncedStore: what its sequences tell", .timeLimit(.minutes(20)))
 struct StreamTests {
   let server = LoopbackServer()
 

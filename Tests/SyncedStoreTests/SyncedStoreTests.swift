@@ -5,7 +5,7 @@ import Testing
 
 @testable import SyncedStore
 
-@Suite("SyncedStore with a server", .timeLimit(.minutes(10)))
+@Suite("SyncedStore with a server", .timeLimit(.minutes(20)))
 struct SyncedStoreTests {
   let server = LoopbackServer()
 

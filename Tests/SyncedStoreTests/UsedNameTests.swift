@@ -23,7 +23,7 @@ private struct Errand: SyncedItem {
   func copy(to record: CKRecord) { record["isDone"] = isDone }
 }
 
-@Suite("SyncedStore: one name for items of two types", .timeLimit(.minutes(10)))
+@Suite("SyncedStore: one name for items of two types", .timeLimit(.minutes(20)))
 struct UsedNameTests {
   private let server = LoopbackServer()
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SyncedStore
 
-@Suite("SyncedStore: several zones in one store", .timeLimit(.minutes(10)))
+@Suite("SyncedStore: several zones in one store", .timeLimit(.minutes(20)))
 struct ZonesTests {
   let server = LoopbackServer()
   private let work = CKRecordZone.ID(zoneName: "Work")

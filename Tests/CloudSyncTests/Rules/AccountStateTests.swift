@@ -6,7 +6,7 @@ import Records
 import Testing
 
 /// The result of every call in each of the five states of an account.
-@Suite("Account states", .timeLimit(.minutes(10)))
+@Suite("Account states", .timeLimit(.minutes(20)))
 struct AccountStateTests {
   /// The transports from a device to the server.
   enum Route: CaseIterable, Sendable {

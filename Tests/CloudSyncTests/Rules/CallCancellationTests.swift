@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Cancellation of the tasks that call `fetchChanges` and `sendChanges`.
-@Suite("Calls whose task is cancelled", .timeLimit(.minutes(10)))
+@Suite("Calls whose task is cancelled", .timeLimit(.minutes(20)))
 struct CallCancellationTests {
   private let server = LoopbackServer()
   private let listener = Listener()

@@ -5,7 +5,7 @@ import Records
 import Testing
 
 /// Rules of accounts, databases, zones and subscriptions that no scenario is about.
-@Suite("Rules of the engine: accounts, zones, subscriptions", .timeLimit(.minutes(10)))
+@Suite("Rules of the engine: accounts, zones, subscriptions", .timeLimit(.minutes(20)))
 struct EngineAccountTests {
   private let server = LoopbackServer()
 

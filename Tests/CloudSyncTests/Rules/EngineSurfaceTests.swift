@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// Rules of the engine's types, of its callbacks and of its two modes.
-@Suite("Rules of the engine", .timeLimit(.minutes(10)))
+@Suite("Rules of the engine", .timeLimit(.minutes(20)))
 struct EngineSurfaceTests {
   private let server = LoopbackServer()
   private static let zone = NotesApp.zone
@@ -154,7 +154,7 @@ struct EngineSurfaceTests {
     engine.state.add(pendingRecordZoneChanges: [.saveRecord(NotesApp.id("a"))])
     engine.state.hasPendingUntrackedChanges = true
     await listener.wait(for: "stateUpdate")
-    for _ in 0..<1000 { await Task.yield() }
+    for _ in 0..<100 { await Task.yield() }
     #expect(Set(server.controls.requests.map(\.kind)) == [.fetchCurrentUser])
     try await engine.sendChanges()
     #expect(try stored(server).keys.sorted() == ["a"])

@@ -4,7 +4,7 @@ import LoopbackServer
 import Testing
 
 /// Bugs that others had in the field and that no other test is about.
-@Suite("Bugs that others had", .timeLimit(.minutes(10)))
+@Suite("Bugs that others had", .timeLimit(.minutes(20)))
 struct FieldBugTests {
   private struct Unreadable: Error {}
 

@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// States that belong to another database.
-@Suite("States of other databases", .timeLimit(.minutes(10)))
+@Suite("States of other databases", .timeLimit(.minutes(20)))
 struct ForeignStateTests {
   /// A store in memory.
   private final class MemoryStore: StateStore {

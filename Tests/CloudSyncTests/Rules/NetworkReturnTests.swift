@@ -26,7 +26,7 @@ private final class ShortSleepClock: Clock, Sendable {
   }
 }
 
-@Suite("A network that comes back", .timeLimit(.minutes(10)))
+@Suite("A network that comes back", .timeLimit(.minutes(20)))
 struct NetworkReturnTests {
   private func waitForFailedSend(_ app: NotesApp) async throws {
     let engine = try app.engine

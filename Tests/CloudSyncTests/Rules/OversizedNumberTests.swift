@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// A whole number that is larger than a field can hold: kept on the device, refused at the save.
-@Suite("Numbers above Int64.max", .timeLimit(.minutes(10)))
+@Suite("Numbers above Int64.max", .timeLimit(.minutes(20)))
 struct OversizedNumberTests {
   private static var values: [any CKRecordValueProtocol] {
     [

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// A zone of one's own under the user's own name, through the calls of apps and through the engine.
-@Suite("The user's own name as the owner of a zone", .timeLimit(.minutes(10)))
+@Suite("The user's own name as the owner of a zone", .timeLimit(.minutes(20)))
 struct OwnZoneNameTests {
   /// The transports from a device to the server.
   enum Route: CaseIterable, Sendable {

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Cases of other engines' tests that no scenario here was about yet.
-@Suite("Scenarios: copies, first edits, deletions for everybody", .timeLimit(.minutes(10)))
+@Suite("Scenarios: copies, first edits, deletions for everybody", .timeLimit(.minutes(20)))
 struct ScenarioRuleTests {
   private let server = LoopbackServer()
 

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// The pending changes that a delegate is shown while it builds a batch, with a limit of a few.
-@Suite("Pending changes shown for a batch", .timeLimit(.minutes(10)))
+@Suite("Pending changes shown for a batch", .timeLimit(.minutes(20)))
 struct ShownChangesTests {
   private typealias Change = CKSyncEngine.PendingRecordZoneChange
 

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Engines and files whose store can't be read or written.
-@Suite("State stores that fail", .timeLimit(.minutes(10)))
+@Suite("State stores that fail", .timeLimit(.minutes(20)))
 struct StateStoreFailureTests {
   private struct Full: Error {}
 

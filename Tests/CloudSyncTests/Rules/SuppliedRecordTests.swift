@@ -26,7 +26,7 @@ private final class RecordKeeper: CKSyncEngineDelegate {
   }
 }
 
-@Suite("Records that the delegate supplied", .timeLimit(.minutes(10)))
+@Suite("Records that the delegate supplied", .timeLimit(.minutes(20)))
 struct SuppliedRecordTests {
   private let server = LoopbackServer()
 

@@ -6,7 +6,7 @@ import Records
 import Synchronization
 import Testing
 
-@Suite("Scenarios of zones that went while tokens expired", .timeLimit(.minutes(10)))
+@Suite("Scenarios of zones that went while tokens expired", .timeLimit(.minutes(20)))
 struct MissingZoneScenarioTests {
   private static let reasons: [ZoneDeletionReason] = [.deleted, .purged, .encryptedDataReset]
 

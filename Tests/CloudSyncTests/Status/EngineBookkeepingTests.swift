@@ -60,7 +60,7 @@ private final class Reader: CKSyncEngineDelegate {
   }
 }
 
-@Suite("What an engine keeps of operations that have ended", .timeLimit(.minutes(10)))
+@Suite("What an engine keeps of operations that have ended", .timeLimit(.minutes(20)))
 struct EngineBookkeepingTests {
   @Test("After fetches and sends nothing of them is left")
   func endedOperationsLeaveNothing() async throws {

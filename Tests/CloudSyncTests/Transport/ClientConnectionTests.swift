@@ -9,7 +9,7 @@ import VerificationSupport
 #endif
 
 /// The connections and threads of the HTTP clients.
-@Suite("Connections of the HTTP clients", .timeLimit(.minutes(10)))
+@Suite("Connections of the HTTP clients", .timeLimit(.minutes(20)))
 struct ClientConnectionTests {
   typealias Server = ScriptedServer
 

@@ -9,7 +9,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-@Suite("Plain HTTP to this machine", .timeLimit(.minutes(10)))
+@Suite("Plain HTTP to this machine", .timeLimit(.minutes(20)))
 struct LoopbackClientTests {
   /// A server that echoes bodies, and waits to be given up at `/wait`.
   private final class Echo: Sendable {

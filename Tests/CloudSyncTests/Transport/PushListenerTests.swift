@@ -8,7 +8,7 @@ import VerificationSupport
 @testable import CloudSync
 
 /// The long polling of the transport over HTTP against a server that answers as each test says.
-@Suite("Pushes over HTTP", .timeLimit(.minutes(10)))
+@Suite("Pushes over HTTP", .timeLimit(.minutes(20)))
 struct PushListenerTests {
   typealias Server = ScriptedServer
 

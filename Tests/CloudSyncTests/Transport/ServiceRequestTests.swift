@@ -7,7 +7,7 @@ import Testing
 @testable import CloudSync
 
 /// Requests to a service like Apple's: one zone at a time, files at other URLs.
-@Suite("Requests to a service like Apple's", .timeLimit(.minutes(10)))
+@Suite("Requests to a service like Apple's", .timeLimit(.minutes(20)))
 struct ServiceRequestTests {
   typealias Server = ScriptedServer
 

@@ -5,7 +5,7 @@ import LoopbackServer
 import Records
 import Testing
 
-@Suite("The engine over HTTP", .timeLimit(.minutes(10)))
+@Suite("The engine over HTTP", .timeLimit(.minutes(20)))
 struct WebEngineTests {
   /// Proves CE-108, CE-111, S2, WS-71.
   @Test("Writes on one device reach the other by push, in both directions, without a request")

@@ -9,7 +9,7 @@ import VerificationSupport
 @testable import CloudSync
 
 /// The session of the transport over HTTP against a server that answers as each test says.
-@Suite("The session of the transport over HTTP", .timeLimit(.minutes(10)))
+@Suite("The session of the transport over HTTP", .timeLimit(.minutes(20)))
 struct WebServicesSessionTests {
   typealias Server = ScriptedServer
 

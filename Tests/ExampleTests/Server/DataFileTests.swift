@@ -3,7 +3,7 @@ import Testing
 import VerificationSupport
 
 /// What a server says about the permissions of its file at the start.
-@Suite("cloudsync serve with a file of unusual permissions", .timeLimit(.minutes(10)))
+@Suite("cloudsync serve with a file of unusual permissions", .timeLimit(.minutes(20)))
 struct DataFileTests {
   private let tool: ServerTool
   private let folder: String

@@ -3,7 +3,7 @@ import Testing
 import VerificationSupport
 
 /// Servers that may have few files and connections open.
-@Suite("cloudsync serve with a limit of open files", .timeLimit(.minutes(10)))
+@Suite("cloudsync serve with a limit of open files", .timeLimit(.minutes(20)))
 struct DescriptorLimitTests {
   /// What the server answers at the last of so many open connections, of which the others send
   /// nothing.

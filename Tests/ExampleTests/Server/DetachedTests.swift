@@ -7,7 +7,7 @@ import Testing
 #endif
 
 /// Proves S9.
-@Suite("cloudsync serve in the background, from a configuration", .timeLimit(.minutes(10)))
+@Suite("cloudsync serve in the background, from a configuration", .timeLimit(.minutes(20)))
 struct DetachedTests {
   private let tool: ServerTool
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("cloudsync on a terminal", .timeLimit(.minutes(10)))
+@Suite("cloudsync on a terminal", .timeLimit(.minutes(20)))
 struct InspectTerminalTests {
   @Test(
     "A table on a narrow terminal shortens values, and never the names that tell rows apart",

@@ -10,7 +10,7 @@ import VerificationSupport
 ///
 ///
 /// Proves S9.
-@Suite("cloudsync keys", .timeLimit(.minutes(10)))
+@Suite("cloudsync keys", .timeLimit(.minutes(20)))
 struct KeysTests {
   private let tool: ServerTool
 

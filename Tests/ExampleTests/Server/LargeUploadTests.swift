@@ -7,7 +7,7 @@ import VerificationSupport
 #endif
 
 /// The memory of a server while it takes and gives many large files.
-@Suite("Large uploads", .timeLimit(.minutes(10)))
+@Suite("Large uploads", .timeLimit(.minutes(20)))
 struct LargeUploadTests {
   private static let count = 16
   /// All files together are larger than the memory that the server may use.

@@ -6,7 +6,7 @@ import Testing
 #endif
 
 /// The file of `--request-log`: its rotation, and a disk without space.
-@Suite("The request log of cloudsync serve", .timeLimit(.minutes(10)))
+@Suite("The request log of cloudsync serve", .timeLimit(.minutes(20)))
 struct RequestLogTests {
   /// A file may have 1,024 bytes at most, and the signal for a longer one is ignored.
   private static let limit = "trap '' XFSZ; ulimit -f 2"

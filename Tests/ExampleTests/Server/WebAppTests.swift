@@ -3,7 +3,7 @@ import LoopbackHTTP
 import Testing
 
 /// A web app on another origin, in a browser.
-@Suite("A web app in a browser", .timeLimit(.minutes(10)))
+@Suite("A web app in a browser", .timeLimit(.minutes(20)))
 struct WebAppTests {
   /// The app: it signs in, saves a record, and waits for a push about another device's record.
   ///

@@ -8,7 +8,7 @@ import WebServices
 
 @testable import LoopbackHTTP
 
-@Suite("Pushes that a device has confirmed, or not", .timeLimit(.minutes(10)))
+@Suite("Pushes that a device has confirmed, or not", .timeLimit(.minutes(20)))
 struct CourierConfirmationTests {
   private final class Time: Sendable {
     let seconds = Mutex(0.0)

@@ -21,7 +21,7 @@ private final class CountingClock: Sendable {
   }
 }
 
-@Suite("Waiting requests for pushes", .timeLimit(.minutes(10)))
+@Suite("Waiting requests for pushes", .timeLimit(.minutes(20)))
 struct CourierPollTests {
   private let clock = SimulatedClock()
   private let server = LoopbackServer(clock: { Timestamp(secondsSinceReferenceDate: 1) })

@@ -8,7 +8,7 @@ import WebServices
 @testable import LoopbackHTTP
 
 /// Files that are larger than a part, which are sent and stored part by part.
-@Suite("Large files", .timeLimit(.minutes(10)))
+@Suite("Large files", .timeLimit(.minutes(20)))
 struct LargeFileTests {
   private static let part = AssetContent.partBytes
 

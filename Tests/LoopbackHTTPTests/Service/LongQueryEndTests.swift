@@ -9,7 +9,7 @@ import VerificationSupport
 @testable import LoopbackHTTP
 
 /// A long query whose client goes, and what a server says to a query that is too large.
-@Suite("Long queries over HTTP", .timeLimit(.minutes(10)))
+@Suite("Long queries over HTTP", .timeLimit(.minutes(20)))
 struct LongQueryEndTests {
   private static let container = "iCloud.mine"
   private static let query =

@@ -3,7 +3,7 @@ import SimulationSupport
 import StoreSimulation
 import Testing
 
-@Suite("Simulated stores", .timeLimit(.minutes(10)))
+@Suite("Simulated stores", .timeLimit(.minutes(20)))
 struct StoreSimulationTests {
   /// Proves I1, I17.
   @Test(
