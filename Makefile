@@ -70,13 +70,13 @@ demo: sqlite
 	@home=$$(mktemp -d) && trap 'rm -rf "$$home"' EXIT INT TERM \
 	  && "$$($(SWIFT) build -c release --show-bin-path)/stores" --home "$$home" demo
 
-# The one test of XCTest first.
+# The only test that uses XCTest, then all others.
 test: sqlite
 	$(SWIFT) test --disable-swift-testing --filter XCTestTests
 	$(SWIFT) test --disable-xctest
 
-# The tests that need PostgreSQL; the server of .ci/postgresql is removed at their end. Targets that
-# have none are not built.
+# The tests that need PostgreSQL; the server of .ci/postgresql is removed at their end. Package.swift
+# names the targets that have such tests; other tests are not built.
 cluster-test: export CLOUDSYNC_TESTS = cluster
 cluster-test: sqlite libpq
 	.ci/postgresql $(SWIFT) test --disable-xctest --traits PostgreSQL \
@@ -96,8 +96,7 @@ check: export CLOUDSYNC_STRICT = 1
 check: sqlite
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Examples
 	$(SWIFT) build --build-tests --explicit-target-dependency-import-check error
-	$(SWIFT) test --disable-swift-testing --filter XCTestTests
-	$(SWIFT) test --disable-xctest
+	$(MAKE) test
 
 bench: sqlite
 	$(SWIFT) build -c release --product cloudsync

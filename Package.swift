@@ -393,13 +393,8 @@ if Context.environment["CLOUDSYNC_FUZZ"] == "1" {
     ))
 }
 
-/// `make cluster-test` builds only the targets that have tests with PostgreSQL, and what they need.
+/// The targets that have tests with PostgreSQL; `make cluster-test` builds no other tests.
+let clusterTests = ["LoopbackServerTests", "TransportTests", "ExampleTests"]
 if Context.environment["CLOUDSYNC_TESTS"] == "cluster" {
-  let names = ["LoopbackServerTests", "TransportTests", "ExampleTests"]
-  package.targets.removeAll { target in
-    target.type == .test
-      ? !names.contains(target.name)
-      : target.name.hasPrefix("cloudsync-")
-        || target.path?.hasPrefix("Tests/Verification/") == true && target.name != "Differential"
-  }
+  package.targets.removeAll { $0.type == .test && !clusterTests.contains($0.name) }
 }

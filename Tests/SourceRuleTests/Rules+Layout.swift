@@ -14,6 +14,27 @@ private let contributingPath = "CONTRIBUTING.md"
 extension SourceRule {
   static let layoutRules: [SourceRule] = [
     SourceRule(
+      name: "A target with tests of PostgreSQL is one that `make cluster-test` builds",
+      check: { $0.clusterTestFaults() },
+      broken: [
+        (
+          [
+            "Package.swift": "let clusterTests = [\"ATests\"]\nlet others = [\"BTests\"]",
+            "Tests/BTests/B.swift": "#if PostgreSQL\n#endif",
+          ],
+          ["Tests/BTests/B.swift"]
+        )
+      ],
+      kept: [
+        [
+          "Package.swift": "let clusterTests = [\"ATests\"]",
+          "Tests/ATests/Server/A.swift": "#if PostgreSQL\n#endif",
+          "Tests/BTests/B.swift": "// #if PostgreSQL",
+          "Tests/Verification/Soak/C.swift": "#if PostgreSQL\n#endif",
+        ]
+      ]),
+
+    SourceRule(
       name: "A module imports only what the table of modules allows, always from a lower layer",
       check: { $0.moduleFaults() },
       broken: [
@@ -158,6 +179,20 @@ private struct Module {
 }
 
 extension SourceTree {
+  fileprivate func clusterTestFaults() -> [Fault] {
+    guard let manifest = self["Package.swift"],
+      let start = manifest.occurrences(of: "clusterTests = [").first
+    else { return [] }
+    let named = manifest.tokens[start...].prefix { $0.text != "]" }.compactMap(\.literal)
+    return files.compactMap { file in
+      let folders = file.path.split(separator: "/").map(String.init)
+      guard folders.count > 2, folders[0] == "Tests", folders[1].hasSuffix("Tests"),
+        !named.contains(folders[1]), !file.occurrences(of: "#if PostgreSQL").isEmpty
+      else { return nil }
+      return Fault(place: file.path, message: "name \(folders[1]) in clusterTests of Package.swift")
+    }
+  }
+
   private var modules: [Module] {
     (self[architecturePath]?.lines ?? []).flatMap { line -> [Module] in
       let cells = line.split(separator: "|").map { $0.trimming() }

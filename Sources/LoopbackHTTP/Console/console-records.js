@@ -174,7 +174,7 @@ async function loadShared(place, signal) {
   const name = address(zonePlace(place));
   const isKept = keptZone !== null && keptZone.name === name;
   const zone = isKept ? keptZone : {name, records: new Map()};
-  // Until all of it is read.
+  // A zone that was read in part is not kept.
   keptZone = null;
   let page;
   do {

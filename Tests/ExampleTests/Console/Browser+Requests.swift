@@ -1,4 +1,4 @@
-/// What a test does to the requests of a page.
+/// Holds requests of a page, or answers them in place of the server.
 extension Browser {
   /// Holds the next request whose address contains `part`, until the test lets it go or the page
   /// ends it.

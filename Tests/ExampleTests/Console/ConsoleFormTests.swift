@@ -47,9 +47,7 @@ extension ConsoleSuite {
     func formKeepsItsPlace() async throws {
       try await ConsoleWorld.run(["bread"]) { world in
         let page = world.browser
-        try await world.modify(
-          #"{"operationType":"create","record":{"recordType":"Note","recordName":"tea"}}"#,
-          in: "shop")
+        try await world.addShop()
         try await page.click("tbody th a", "bread")
         try await page.wait(for: "place('button', 'Edit') && place('nav a', 'shop')")
         // While another zone is read, the record on the page is still that of its own zone.

@@ -10,9 +10,7 @@ extension ConsoleSuite {
     func heldQueryHoldsUpNothingElse() async throws {
       try await ConsoleWorld.run(["bread"]) { world in
         let page = world.browser
-        try await world.modify(
-          #"{"operationType":"create","record":{"recordType":"Note","recordName":"tea"}}"#,
-          in: "shop")
+        try await world.addShop()
         try await page.wait(for: "place('nav a', 'shop')")
         func find() async throws {
           try await world.order("action: 'hold', kind: 'queryRecords', count: 1")
@@ -34,9 +32,7 @@ extension ConsoleSuite {
     func chosenAddressStays() async throws {
       try await ConsoleWorld.run(["bread"]) { world in
         let page = world.browser
-        try await world.modify(
-          #"{"operationType":"create","record":{"recordType":"Note","recordName":"tea"}}"#,
-          in: "shop")
+        try await world.addShop()
         try await page.click("nav a", "shop")
         try await page.wait(for: "says('main h2', 'shop 1 record')")
         // The database opens its first zone of an own name, if no other zone is chosen meanwhile.
@@ -45,6 +41,7 @@ extension ConsoleSuite {
         try await page.click("nav a > span", "default · private")
         try await page.waitForHeldRequest()
         try await page.click("nav a", "_defaultZone")
+        // The page has ended the request, which gets no answer then.
         try await page.read("letGo(); 0")
         try await page.wait(for: "says('main h2', '_defaultZone 1 record')", limit: 30)
         #expect(try await page.text("location.hash").contains("zone=_defaultZone"))

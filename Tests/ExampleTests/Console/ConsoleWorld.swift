@@ -12,8 +12,8 @@ struct ConsoleWorld {
 
   /// Runs a test against a server with one record for each name, and its console.
   ///
-  /// Its steps are many and small. At the priority of the other tests each would wait for work of
-  /// all of them.
+  /// It runs at high priority. Otherwise each of its many short steps would wait until all other
+  /// tests had run for a moment.
   static func run(
     _ records: [String] = ["milk"],
     _ body: @escaping @Sendable (ConsoleWorld) async throws -> Void
@@ -27,7 +27,7 @@ struct ConsoleWorld {
       let world = ConsoleWorld(cloud: cloud, browser: browser, tool: tool)
       try await browser.open("\(cloud.url)/console#token=\(cloud.controlToken)")
       let content = records.isEmpty ? "Nothing stored yet" : "\(records.count) record"
-      // What comes later would move the places that a test points at.
+      // What appears later would move the elements that a test is about to click.
       try await browser.wait(
         for: "says('main h2', '\(content)') && place('#accounts li')"
           + " && place('#fault')")
@@ -51,6 +51,12 @@ struct ConsoleWorld {
     let body = "{\(zoneID)\"operations\":[\(operations)]}"
     let answer = try await cloud.post("records/modify", Data(body.utf8))
     #expect(answer.status == 200 && !answer.text.contains("serverErrorCode"), "\(answer.text)")
+  }
+
+  /// Adds the zone `shop` with the record `tea`.
+  func addShop() async throws {
+    try await modify(
+      #"{"operationType":"create","record":{"recordType":"Note","recordName":"tea"}}"#, in: "shop")
   }
 
   /// The value of a field as the server stores it, in JSON.

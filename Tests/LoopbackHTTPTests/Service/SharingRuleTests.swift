@@ -40,6 +40,13 @@ struct SharingRuleTests {
     return answer["records"]?.array ?? []
   }
 
+  /// Shares a note `r` with everybody who has the link, which is returned, by the share `s`.
+  private func shareForEverybody(_ world: AccessWorld) async throws -> String {
+    let open = #","publicPermission":"READ_ONLY","participants":[]"#
+    let made = try await modify(world, note("r"), share("s", of: #""r""#, "create", open))
+    return try #require(made.last?["shortGUID"]?.string)
+  }
+
   private func codes(_ items: [JSON]) -> [String] {
     items.map { $0["serverErrorCode"]?.string ?? "ok" }
   }
@@ -171,9 +178,7 @@ struct SharingRuleTests {
   @Test("A share needs its tag also from operations that force, and a reader may not change it")
   func forcedShareNeedsTag() async throws {
     try await run { world in
-      let open = #","publicPermission":"READ_ONLY","participants":[]"#
-      let made = try await modify(world, note("r"), share("s", of: #""r""#, "create", open))
-      let link = try #require(made.last?["shortGUID"]?.string)
+      let link = try await shareForEverybody(world)
       _ = try await ask(
         world, .recordsAccept, #"{"shortGUIDs":[{"value":"\#(link)"}]}"#, in: .public, as: "carol")
       let owner = try world.server.user(of: "bob").rawValue
@@ -239,9 +244,7 @@ struct SharingRuleTests {
   @Test("Shares are accepted also if their root records can't be read at that moment")
   func sharesAreAcceptedWithoutTheirRoots() async throws {
     try await run { world in
-      let open = #","publicPermission":"READ_ONLY","participants":[]"#
-      let made = try await modify(world, note("r"), share("s", of: #""r""#, "create", open))
-      let link = try #require(made.last?["shortGUID"]?.string)
+      let link = try await shareForEverybody(world)
       let body = #"{"shortGUIDs":[{"value":"\#(link)","shouldFetchRootRecord":true}]}"#
       world.server.controls.fail(
         next: 1, with: .serviceUnavailable, in: RequestScope(kind: .resolveShares))

@@ -51,7 +51,7 @@ extension Store {
       }
       let names = removed.map { printable($0.name.isEmpty ? $0.id : $0.name) }
       try output.result(
-        ["revoked": removed.map(\.id)],
+        ["removed": removed.map(\.id)],
         "the layer \(name) is no longer shared with \(names.joined(separator: ", "))")
     },
     verb("leave", access: .syncedServer, on: layer) { app, output, layer in
