@@ -25,7 +25,6 @@ struct AchievementSet: Hashable, Sendable {
   /// unreadable ones at the end.
   var payload: Data { JSONValue.array(elements.sorted { $0.key < $1.key }.map(\.value)).bytes }
 
-  /// Whether there is nothing at all.
   var isEmpty: Bool { elements.isEmpty }
 
   /// The achievements that this version can read, in the order of their IDs.
@@ -36,7 +35,6 @@ struct AchievementSet: Hashable, Sendable {
   /// The number of elements that only a newer version can read.
   var unreadCount: Int { elements.keys.count { $0.hasPrefix("~") } }
 
-  /// The achievement with an ID.
   subscript(id: UUID) -> TieredAchievement? {
     elements[id.uuidString].flatMap { TieredAchievement($0) }
   }

@@ -48,8 +48,6 @@ struct FirstVersionFiles {
     if set.archive == nil || body.isUnsent { set.touch(set.lastUpdated) }
     try content.add(set, systemFields: body.systemFields, isUnsent: body.isUnsent)
     // The record of a newer version was not stored whole, so it is fetched again.
-    if body.held == nil, content.owner != nil, let data = try folder.file(Self.names.state).read() {
-      content.takeOverState(data)
-    }
+    try folder.add(to: &content, state: body.held == nil ? Self.names.state : nil)
   }
 }

@@ -103,7 +103,8 @@ public final class AnnotationCoordinator: SyncCoordinator {
     requestSync()
   }
 
-  /// Handles a push: fetches the record that it names, and everything that is new.
+  /// Handles a push: fetches the record that it names, and everything that is new, if the network
+  /// may be used automatically.
   ///
   /// - Returns: whether it belongs to this store's subscriptions.
   @discardableResult
@@ -111,7 +112,7 @@ public final class AnnotationCoordinator: SyncCoordinator {
     guard let subscription = notification.subscriptionID,
       AnnotationStore.subscriptionIDs.contains(subscription)
     else { return false }
-    guard network.isConnected else { return true }
+    guard mayUseNetwork else { return true }
     if let query = notification as? CKQueryNotification, let recordID = query.recordID,
       query.queryNotificationReason != .recordDeleted
     {
@@ -137,11 +138,14 @@ public final class AnnotationCoordinator: SyncCoordinator {
 
   // MARK: Parts
 
+  /// Whether a sync that no person asks for may use the network now.
+  private var mayUseNetwork: Bool {
+    network.isConnected && (network.status != .expensive || usesExpensiveNetwork)
+  }
+
   /// One turn of the loop: syncs if the network allows, then sets the timer for the next turn.
   private func turn() async {
-    if network.isConnected, network.status != .expensive || usesExpensiveNetwork {
-      try? await sync(askedByPerson: false)
-    }
+    if mayUseNetwork { try? await sync(askedByPerson: false) }
     loop.setTimer(after: nextWait) { [weak loop] in loop?.requestRun() }
   }
 

@@ -5,15 +5,25 @@ import Synchronization
 /// Fetching: the zones that changed, then each of them page by page, with a token for each.
 extension AnnotationStore {
   /// Fetches the changes of a database.
-  func fetch(_ scope: CKDatabase.Scope, _ generation: Int) async throws {
+  ///
+  /// - Returns: the first error of another user's zone that can't be read, which keeps no change
+  ///   from being sent.
+  @discardableResult
+  func fetch(_ scope: CKDatabase.Scope, _ generation: Int) async throws -> CKError? {
     try await fetchZoneList(scope, generation)
     let owners = state.withLock { state in
       state.tables.zones.filter { $0.value.isDirty && $0.key.isEmpty == (scope == .private) }
         .keys.sorted()
     }
+    var failure: CKError?
     for key in owners {
-      try await fetchZone(key.isEmpty ? nil : key, scope, generation)
+      do {
+        try await fetchZone(key.isEmpty ? nil : key, scope, generation)
+      } catch let error as CKError where scope == .shared && !error.isRetried {
+        failure = failure ?? error
+      }
     }
+    return failure
   }
 
   /// Fetches the list of the changed zones; the own zone has the key `""`, others their owner's.
@@ -182,7 +192,6 @@ extension AnnotationStore {
 }
 
 extension CloudCopy {
-  /// The server's version in a record.
   init(_ record: CKRecord, fields: Fields) {
     self.init(
       fields: fields, tag: record.recordChangeTag, system: record.systemFields,
@@ -197,7 +206,6 @@ extension Tables {
     if key.isEmpty { changeSettings { ($0.hasZone, $0.wasZoneRemoved) = (true, false) } }
   }
 
-  /// Follows the loss of a zone.
   fileprivate mutating func takeZoneLoss(
     _ key: String, _ reason: CKDatabase.DatabaseChange.Deletion.Reason
   ) {

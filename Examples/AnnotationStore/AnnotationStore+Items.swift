@@ -159,13 +159,6 @@ extension AnnotationStore {
     try change(layer, .layer) { $0[text: "name"] = name }
   }
 
-  /// Changes the text of a comment.
-  ///
-  /// - Throws: as ``edit(_:_:)``.
-  public func editComment(_ id: UUID, text: String) throws {
-    try change(id, .comment) { $0[text: "text"] = text }
-  }
-
   /// Copies a file into the store for an annotation; the next sync sends it.
   ///
   /// - Throws: `AnnotationError.mediaTooLarge`, or as ``edit(_:_:)``.

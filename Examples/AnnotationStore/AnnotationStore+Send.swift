@@ -130,7 +130,7 @@ extension AnnotationStore {
 
   /// The record to save; only the fields that differ from the server's are set.
   func record(_ item: StoredItem, signedBy owner: String) -> CKRecord {
-    let known = item.cloud.flatMap { CKRecord.unarchived($0.system) }
+    let known = item.cloud.flatMap { CKRecord(archive: $0.system) }
     let record =
       known ?? CKRecord(recordType: item.kind.rawValue, recordID: item.recordID)
     let fields = item.fields.signed(by: owner)

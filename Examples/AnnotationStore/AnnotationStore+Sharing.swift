@@ -211,7 +211,6 @@ extension AnnotationStore {
 }
 
 extension ShareState {
-  /// The state of a share.
   init(_ share: CKShare, owner: String?) {
     name = share.recordID.recordName
     self.owner = owner

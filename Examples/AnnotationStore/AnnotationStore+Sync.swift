@@ -58,8 +58,9 @@ extension AnnotationStore {
         if askedByPerson { try forgive() }
         try await prepareZone(generation)
         try await fetch(.private, generation)
-        try await fetch(.shared, generation)
+        let failure = try await fetch(.shared, generation)
         try await send(generation)
+        if let failure { throw failure }
         break
       } catch let error as PassError where beginning < Self.mostBeginnings {
         if case .zoneLost = error { try noteLostZone() }
@@ -104,13 +105,18 @@ extension AnnotationStore {
       state.tables = rest
       state.generation += 1
       state.recovery = nil
+      // First: once the file names no account, nothing leads to the copies.
+      let copies = Result<Void, any Error> {
+        try state.journal.removeCopies()
+        try media.removeCopies()
+      }
       // In one step, so that a crash does not lose the strategy. If the disk is full, the file is
       // removed instead.
       if (try? state.journal.rewrite(rest.everything, replacingOthers: true)) == nil {
         try state.journal.remove()
       }
-      try state.journal.removeCopies()
       try media.clear()
+      try copies.get()
     }
   }
 
@@ -142,19 +148,17 @@ extension AnnotationStore {
   /// Makes a subscription for each type in the own zone, and one for the shared database, which has
   /// no query subscriptions.
   private func subscribe() async throws {
-    let info = CKSubscription.NotificationInfo()
-    info.shouldSendContentAvailable = true
     let own = ItemKind.allCases.map { kind -> CKSubscription in
       let subscription = CKQuerySubscription(
         recordType: kind.rawValue, predicate: NSPredicate(value: true),
         subscriptionID: kind.subscriptionID,
         options: [.firesOnRecordCreation, .firesOnRecordUpdate, .firesOnRecordDeletion])
       subscription.zoneID = AnnotationZone.own
-      subscription.notificationInfo = info
+      subscription.notificationInfo = .silent
       return subscription
     }
     let shared = CKDatabaseSubscription(subscriptionID: Self.sharedSubscriptionID)
-    shared.notificationInfo = info
+    shared.notificationInfo = .silent
     for (database, subscriptions) in [
       (container.privateCloudDatabase, own), (container.sharedCloudDatabase, [shared]),
     ] {

@@ -39,8 +39,9 @@ public final class AnnotationStore: Sendable {
   ///   - container: the container to sync with.
   ///   - batchSize: the number of records in one request, 1 to 400.
   ///   - mediaLimit: the most bytes that a file of an annotation may have.
-  ///   - isRecovering: whether a damaged file is set aside, as ``recovery`` says; the next sync
-  ///     fetches everything then, and what was not sent is only in the copy.
+  ///   - isRecovering: whether a damaged file is set aside with the files of the annotations, as
+  ///     ``recovery`` says; the next sync fetches everything then, and what was not sent is only in
+  ///     the copy.
   ///   - clock: measures the waits of retries and the durations of syncs.
   ///   - now: the date and time.
   ///   - makeID: makes a new name; must never repeat itself on any device.
@@ -53,6 +54,7 @@ public final class AnnotationStore: Sendable {
     makeID: @escaping @Sendable () -> UUID = { UUID() }
   ) throws {
     let url = directory.appendingPathComponent("annotations.journal")
+    let media = MediaFolder(directory: directory.appendingPathComponent("media"))
     var state = State(
       journal: Journal(url, format: "annotations"),
       batchSize: min(max(1, batchSize), Self.mostRecordsPerRequest))
@@ -61,13 +63,14 @@ public final class AnnotationStore: Sendable {
     } catch {
       guard error.step == .understand, isRecovering, let copy = try AtomicFile(url).setAside()
       else { throw error }
+      try media.setAside(with: copy)
       try AtomicFile(url).removeFile()
       state.recovery = FileRecovery(error, copy: copy)
       state.tables = Tables()
     }
     self.state = Mutex(state)
     self.container = container
-    media = MediaFolder(directory: directory.appendingPathComponent("media"))
+    self.media = media
     self.clock = clock
     self.now = now
     self.makeID = makeID

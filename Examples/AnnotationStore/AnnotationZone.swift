@@ -17,7 +17,6 @@ public enum AnnotationZone {
     owner.map { CKRecordZone.ID(zoneName: name, ownerName: $0) } ?? own
   }
 
-  /// The record of an item.
   static func recordID(_ id: UUID, owner: String?) -> CKRecord.ID {
     CKRecord.ID(recordName: id.uuidString, zoneID: zoneID(owner))
   }

@@ -43,7 +43,6 @@ public indirect enum ConflictStrategy: Hashable, Sendable, Codable {
     var theirsText = ""
   }
 
-  /// The answer to a question.
   enum Decision {
     /// This device's value stays and is sent.
     case mine

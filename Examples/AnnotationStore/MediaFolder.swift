@@ -11,10 +11,8 @@ struct MediaFolder: Sendable {
 
   let directory: URL
 
-  /// Where the file called `name` lies.
   func url(_ name: String) -> URL { directory.appendingPathComponent(name) }
 
-  /// Whether the file called `name` is there.
   func has(_ name: String) -> Bool { FileManager.default.fileExists(atPath: url(name).path) }
 
   /// Copies a file in.
@@ -65,6 +63,39 @@ struct MediaFolder: Sendable {
     let present = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
     for name in present where !names.contains(name) {
       try? FileManager.default.removeItem(at: url(name))
+    }
+  }
+
+  /// Moves all files beside the copy of a damaged journal, which names them.
+  ///
+  /// - Throws: `FileError` if one can't be moved; a repetition moves the others.
+  func setAside(with copy: URL) throws {
+    let files = FileManager.default
+    guard files.fileExists(atPath: directory.path) else { return }
+    try doing(.write, directory) {
+      let folder = URL(fileURLWithPath: "\(directory.path).\(copy.pathExtension)")
+      try files.createDirectory(
+        at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+      for name in try files.contentsOfDirectory(atPath: directory.path) {
+        let target = folder.appendingPathComponent(name)
+        // A file of the same name has the same content.
+        guard !files.fileExists(atPath: target.path) else { continue }
+        try files.moveItem(at: url(name), to: target)
+      }
+    }
+  }
+
+  /// Removes the files that were set aside.
+  ///
+  /// - Throws: `FileError` if they can't be removed.
+  func removeCopies() throws {
+    let folder = directory.deletingLastPathComponent()
+    let prefix = "\(directory.lastPathComponent).damaged-"
+    let present = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+    try doing(.write, directory) {
+      for name in present where name.hasPrefix(prefix) {
+        try FileManager.default.removeItem(at: folder.appendingPathComponent(name))
+      }
     }
   }
 

@@ -8,7 +8,6 @@ final class Observed<Value: Sendable>: Sendable {
 
   init(_ value: Value) { state = Mutex(value) }
 
-  /// The present value.
   var value: Value { state.withLock { $0 } }
 
   /// Sets the value.

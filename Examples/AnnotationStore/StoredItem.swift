@@ -74,7 +74,6 @@ struct StoredItem: Hashable, Sendable, Codable {
 
   var recordID: CKRecord.ID { AnnotationZone.recordID(id, owner: owner) }
 
-  /// The state of its sync.
   var status: SyncItemStatus {
     if isPurged { return .pendingDelete }
     if dispute != nil { return .conflict }
@@ -137,7 +136,6 @@ struct ShareState: Hashable, Sendable, Codable {
     var acceptance: Int
   }
 
-  /// Its record's name.
   var name: String
   /// The owner of its zone; `nil` for the account.
   var owner: String?
@@ -156,7 +154,6 @@ struct ShareState: Hashable, Sendable, Codable {
 struct StoreSettings: Hashable, Sendable, Codable {
   /// The account that everything belongs to, by its user record's name; `nil` before the first.
   var owner: String?
-  /// The date of the last successful sync.
   var lastSync: Date?
   /// Whether the zone exists, as far as is known.
   var hasZone = false

@@ -22,7 +22,6 @@ struct Tables {
   private(set) var settings = StoreSettings()
 
   // The part that is not stored.
-  /// The figures of the syncs.
   var metrics = SyncMetrics()
   /// Whether nothing is uploaded until the user made space and asks again.
   var isStorageFull = false
@@ -107,7 +106,6 @@ struct Tables {
     place(item)
   }
 
-  /// Removes an item.
   mutating func remove(_ id: UUID) {
     change(.item(id))
     restore(.removed(id))

@@ -19,7 +19,6 @@ struct ThreeWayMerge {
   /// The fields that the user has to decide.
   var open: [String] { conflicts.filter { $0.decision == .askPerson }.flatMap(\.fields) }
 
-  /// Merges two versions.
   init(
     ancestor: Fields?, mine: Fields, theirs: Fields, _ strategy: ConflictStrategy,
     groups: [String: [String]] = [:]

@@ -32,14 +32,13 @@ struct FirstVersionFiles {
   private static let results = "results.json"
   private static let queue = "offline-queue.json"
   private static let metadata = "cloud-record-metadata.json"
-  private static let kept = "cloud-kept-records.json"
   private static let settings = "sync-settings.json"
 
   let folder: DocumentFolder
 
   /// Opens the store with the content of the files, if there are any.
   func open(_ type: SyncedType) throws -> SyncedStore {
-    let names = [Self.results, Self.queue, Self.metadata, Self.kept, Self.settings]
+    let names = [Self.results, Self.queue, Self.metadata, DocumentFolder.kept, Self.settings]
     return try folder.takeOver(names) { directory, isRecovering in
       try SyncedStore(
         zoneID: ResultRecord.zoneID, directory: directory, types: [type],
@@ -51,9 +50,7 @@ struct FirstVersionFiles {
   private func add(to content: inout SyncedStoreImport) throws {
     let results = try folder.read([GameResult].self, Self.results, format: "game-results")
     let queue = try folder.read([Waiting].self, Self.queue, format: "offline-queue")
-    let metadata =
-      try folder.read([String: Data].self, Self.metadata, format: "record-metadata") ?? [:]
-    let kept = try folder.read([String: Data].self, Self.kept, format: "kept-records") ?? [:]
+    let metadata = try folder.systemFields(Self.metadata)
     let hasSettings = try folder.file(Self.settings).read() != nil
     let settings = try folder.read(Settings.self, Self.settings, format: "result-settings")
     let waiting = Dictionary((queue ?? []).map { ($0.id, $0) }) { $1 }
@@ -70,9 +67,6 @@ struct FirstVersionFiles {
         of: GameResult.self, named: entry.id.uuidString,
         systemFields: metadata[entry.id.uuidString])
     }
-    for archive in kept.sorted(by: { $0.key < $1.key }).map(\.value) {
-      if let record = CKRecord.unarchived(archive) { content.addUnreadable(record) }
-    }
     // Without the owner's name nobody can say whose results these are.
     content.owner = hasSettings && settings == nil ? "?" : settings?.owner
     if let settings {
@@ -80,11 +74,7 @@ struct FirstVersionFiles {
         Self.lastSync, settings.lastSync.map { "\($0.timeIntervalSinceReferenceDate)" })
       if settings.hasZone || settings.wasZoneRemoved { content.setProperty(Self.hadZone, "yes") }
     }
-    // Otherwise the engine's state knows of more than the files.
-    if results != nil, queue != nil, settings?.owner != nil,
-      let state = try folder.file(Self.state).read()
-    {
-      content.takeOverState(state)
-    }
+    let isComplete = results != nil && queue != nil && settings != nil
+    try folder.add(to: &content, state: isComplete ? Self.state : nil)
   }
 }

@@ -289,9 +289,7 @@ extension GameResultStore {
       if !existing.contains(where: { $0.subscriptionID == Self.subscriptionID }) {
         let subscription = CKRecordZoneSubscription(
           zoneID: ResultRecord.zoneID, subscriptionID: Self.subscriptionID)
-        let info = CKSubscription.NotificationInfo()
-        info.shouldSendContentAvailable = true
-        subscription.notificationInfo = info
+        subscription.notificationInfo = .silent
         try await database.save(subscription)
       }
       state.withLock { $0.hasSubscribed = true }

@@ -40,7 +40,7 @@ public enum IdeaRecord {
   /// that they survive when the record has to be made anew.
   static func archive(_ record: CKRecord) -> Data {
     let known = Set(Field.allCases.map(\.rawValue))
-    return record.allKeys().allSatisfy(known.contains) ? record.systemFields : record.fullArchive
+    return record.allKeys().allSatisfy(known.contains) ? record.systemFields : record.allFields
   }
 }
 

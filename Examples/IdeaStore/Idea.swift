@@ -69,7 +69,4 @@ public struct Idea: Hashable, Sendable, Codable, Identifiable {
     first.updatedAt == second.updatedAt
       ? first.id.uuidString < second.id.uuidString : first.updatedAt > second.updatedAt
   }
-
-  /// The idea as one line that tells versions apart to the byte.
-  public var canonicalLine: String { canonicalText }
 }

@@ -19,7 +19,6 @@ public struct IdeaSyncState: Hashable, Sendable {
 /// What the store keeps of one record: the idea, its state of deletion, and how it stands with
 /// the cloud.
 struct IdeaRow: Codable, Hashable, Sendable {
-  /// The record's name.
   var name: String
   /// The idea; `nil` for a record that this version of the app can't read.
   var idea: Idea?
@@ -31,7 +30,6 @@ struct IdeaRow: Codable, Hashable, Sendable {
   var isPending = false
   /// Tells this change from earlier and later ones; ascending, in the order of changes.
   var changeNumber: UInt64 = 0
-  /// The version the cloud has.
   var remoteVersion: Int?
   /// When this device and the cloud last agreed.
   var lastSyncedAt: Date?

@@ -34,7 +34,6 @@ struct IdeaShelf: Sendable {
 
   subscript(name: String) -> IdeaRow? { rows[name] }
 
-  /// The number of the next change.
   mutating func nextNumber() -> UInt64 {
     lastNumber += 1
     return lastNumber
@@ -99,7 +98,7 @@ struct IdeaShelf: Sendable {
     } catch {
       row.unreadable = error.description
       row.tag = record.recordChangeTag
-      row.archive = record.fullArchive
+      row.archive = record.allFields
       put(row)
       return .unreadable(error)
     }
@@ -116,7 +115,7 @@ struct IdeaShelf: Sendable {
   /// Reads the records again that an older version of the app could not read.
   mutating func readAgain(at moment: Date) {
     for name in unreadable.sorted() {
-      guard var row = rows[name], let record = row.archive.flatMap(CKRecord.unarchived) else {
+      guard var row = rows[name], let record = row.archive.flatMap({ CKRecord(archive: $0) }) else {
         continue
       }
       let isWhole = !record.allKeys().isEmpty

@@ -57,7 +57,7 @@ extension IdeaState {
   /// The record to save for a row: the one last seen with the idea's fields, or a new one, with
   /// the fields this version does not know, when the cloud has none.
   func record(for row: IdeaRow) -> CKRecord {
-    let last = row.archive.flatMap { CKRecord.unarchived($0) }
+    let last = row.archive.flatMap { CKRecord(archive: $0) }
     let record: CKRecord
     if row.tag != nil, let last {
       record = last

@@ -188,7 +188,6 @@ struct IdeaState: Sendable {
     if startsLoop, isAutomatic || wants.isByHand { loop.requestRun() }
   }
 
-  /// The status of sync.
   var status: IdeaSyncStatus {
     let waiting = shelf.pending.compactMap { shelf[$0] }
     var status = activity

@@ -5,7 +5,6 @@ import Synchronization
 /// The reason why a pass has to begin again: the account may be another one by now.
 struct AccountChanged: Error {}
 
-/// The account of the ideas.
 extension IdeaStore {
   /// Asks for the signed-in account, and removes everything of another one.
   ///
@@ -83,6 +82,5 @@ final class AccountObservation: @unchecked Sendable {
 
   deinit { end() }
 
-  /// Ends the observation.
   func end() { center.removeObserver(token) }
 }

@@ -69,9 +69,7 @@ extension IdeaStore {
       recordType: IdeaRecord.recordType, predicate: NSPredicate(value: true),
       subscriptionID: Self.subscriptionID)
     subscription.zoneID = IdeaRecord.zoneID
-    let info = CKSubscription.NotificationInfo()
-    info.shouldSendContentAvailable = true
-    subscription.notificationInfo = info
+    subscription.notificationInfo = .silent
     do {
       try await container.privateCloudDatabase.save(subscription)
       state.withLock { $0.hasSubscribed = true }

@@ -43,7 +43,6 @@ public final class IdeaStore: Sendable {
   let timing: Timing
   let isAutomatic: Bool
   let now: @Sendable () -> Date
-  /// Names new ideas.
   let makeID: @Sendable () -> UUID
   let notificationCenter: NotificationCenter
 
@@ -122,7 +121,7 @@ public final class IdeaStore: Sendable {
   }
 
   /// What people see, to the byte and in an order all devices share: one line an idea.
-  public var canonicalText: String { ideas.map { $0.canonicalLine + "\n" }.joined() }
+  public var canonicalText: String { ideas.map { $0.canonicalText + "\n" }.joined() }
 
   /// Where sync stands.
   public var status: IdeaSyncStatus { state.withLock { $0.status } }

@@ -7,7 +7,6 @@ import SyncedStore
 /// These calls need the cloud: when they return, it has done what was asked. They throw
 /// ``SocialServiceError``.
 extension HybridSocialService {
-  /// All leaderboards on this device.
   var boards: [Board] {
     let me = userId
     let stores = shared.status.account == me ? [own, shared] : [own]

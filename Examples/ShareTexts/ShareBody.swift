@@ -60,7 +60,6 @@ struct ShareSigns: Sendable {
   /// Signs, with or without blanks between them.
   let run: SharePattern
 
-  /// Describes the signs.
   init(_ letters: [Unicode.Scalar: Character]) {
     self.letters = letters
     let signs = String(String.UnicodeScalarView(letters.keys))

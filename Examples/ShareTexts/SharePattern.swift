@@ -67,7 +67,6 @@ struct ShareMatch {
   /// The text of a named group; `nil` if the group has no part in the match.
   subscript(name: String) -> String? { text(of: result.range(withName: name)) }
 
-  /// The whole text.
   var text: String { source.part(range) }
 
   /// The text of the first group that has a part in the match; the whole text without groups.

@@ -1,6 +1,5 @@
 /// How one game's share text is read: a pattern for its head, and a function for the rest.
 struct ShareRule: Sendable {
-  /// The game.
   let game: Game
   /// A pattern for the name that a result begins with.
   let name: String
@@ -55,7 +54,6 @@ struct ShareHead {
   let rule: ShareRule?
   /// The place where the result begins, which may be before the match.
   var start: Int
-  /// The day of the puzzle.
   let day: PuzzleDay?
   private let text: ShareText
   private let match: ShareMatch
@@ -84,7 +82,6 @@ struct ShareHead {
   /// The place where the match ends.
   var end: Int { match.range.upperBound }
 
-  /// The value of a group.
   subscript(name: String) -> String? { match[name] }
 
   /// The value of a group as a number.
@@ -115,7 +112,6 @@ struct ShareHead {
 struct SharePuzzle: Hashable, Sendable {
   /// The score; `nil` for a puzzle that was not solved.
   var score: Int?
-  /// Whether it was solved.
   var completed: Bool
   /// What else was told.
   var data: [String: String] = [:]

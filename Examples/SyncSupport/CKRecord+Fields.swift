@@ -25,26 +25,3 @@ extension CKRecord {
     modificationDate ?? creationDate ?? Date(timeIntervalSinceReferenceDate: 0)
   }
 }
-
-extension CKRecord {
-  /// The system fields, with the change tag that a save needs.
-  public var systemFields: Data { archive { encodeSystemFields(with: $0) } }
-
-  /// The whole record.
-  public var fullArchive: Data { archive { encode(with: $0) } }
-
-  private func archive(_ encode: (NSCoder) -> Void) -> Data {
-    let encoder = NSKeyedArchiver(requiringSecureCoding: true)
-    encode(encoder)
-    encoder.finishEncoding()
-    return encoder.encodedData
-  }
-
-  /// Reads an archive of a record, or of its system fields; `nil` if it is damaged.
-  public static func unarchived(_ archive: Data) -> CKRecord? {
-    guard let decoder = try? NSKeyedUnarchiver(forReadingFrom: archive) else { return nil }
-    decoder.requiresSecureCoding = true
-    defer { decoder.finishDecoding() }
-    return CKRecord(coder: decoder)
-  }
-}

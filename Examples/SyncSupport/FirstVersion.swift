@@ -77,7 +77,6 @@ public struct FirstVersion {
 
   private static let metadata = "cloud-record-metadata.json"
   private static let movedMetadata = "first-record-metadata.json"
-  private static let kept = "cloud-kept-records.json"
   private static let settings = "cloud-sync-settings.json"
 
   /// Opens the store with the content of the files, if there are any.
@@ -85,7 +84,7 @@ public struct FirstVersion {
     _ zoneName: String, types: [SyncedType], names: SyncedStore.FileNames
   ) throws -> SyncedStore {
     try moveMetadata()
-    let documents = files.map(\.name) + [Self.movedMetadata, Self.kept, Self.settings]
+    let documents = files.map(\.name) + [Self.movedMetadata, DocumentFolder.kept, Self.settings]
     return try folder.takeOver(documents) { directory, isRecovering in
       try SyncedStore(
         zoneID: CKRecordZone.ID(zoneName: zoneName), directory: directory, types: types,
@@ -103,23 +102,16 @@ public struct FirstVersion {
   }
 
   private func add(to content: inout SyncedStoreImport, stateName: String) throws {
-    let systemFields =
-      try folder.read([String: Data].self, Self.movedMetadata, format: "record-metadata") ?? [:]
+    let systemFields = try folder.systemFields(Self.movedMetadata)
     var isComplete = true
     for file in files where try folder.file(file.name).read() != nil {
       let isFetched = try file.add(folder, systemFields, &content)
       isComplete = isComplete && isFetched
     }
-    let kept = try folder.read([String: Data].self, Self.kept, format: "kept-records") ?? [:]
-    for record in kept.values.compactMap({ CKRecord.unarchived($0) }) {
-      content.addUnreadable(record)
-    }
     if let settings = try folder.read(Settings.self, Self.settings, format: "sync-settings") {
       content.owner = settings.owner
       content.isEnabled = settings.isSyncEnabled
     }
-    if isComplete, content.owner != nil, let state = try folder.file(stateName).read() {
-      content.takeOverState(state)
-    }
+    try folder.add(to: &content, state: isComplete ? stateName : nil)
   }
 }

@@ -89,7 +89,7 @@ extension SyncedStore {
   /// left; any other error as it is.
   public func refusal(_ error: any Error) -> any Error {
     guard error is SyncedStoreError else { return error }
-    return status.activity.problems.first?.code.map { CKError($0) } ?? error
+    return status.activity.problems.compactMap(\.code).first.map { CKError($0) } ?? error
   }
 }
 

@@ -31,7 +31,6 @@ func words(_ error: any Error) -> String {
   }
 }
 
-/// The exit code for an error of any kind.
 func exitCode(_ error: any Error) -> CInt {
   switch error {
   case let error as ToolError: error.code

@@ -91,12 +91,14 @@ public struct AtomicFile: Sendable {
     }
   }
 
-  /// Removes the file and its copies; the absence of a file is no error.
+  /// Removes the copies and the file; the absence of a file is no error.
   ///
+  /// The copies are removed first: after a crash in between, the file still leads to them.
   /// - Throws: ``FileError`` if the file or a copy can't be removed.
   public func remove() throws(FileError) {
+    let copies = Result { () throws(FileError) in try removeCopies() }
     try removeFile()
-    try removeCopies()
+    try copies.get()
   }
 
   /// Removes the copies that were set aside.

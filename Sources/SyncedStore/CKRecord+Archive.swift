@@ -1,11 +1,11 @@
-import Foundation
+public import Foundation
 
 extension CKRecord {
-  /// The system fields, with the change tag that a save needs.
-  var systemFields: Data { archive { encodeSystemFields(with: $0) } }
+  /// An archive of the system fields, with the change tag that a save needs.
+  public var systemFields: Data { archive { encodeSystemFields(with: $0) } }
 
-  /// The whole record.
-  var allFields: Data { archive { encode(with: $0) } }
+  /// An archive of the whole record.
+  public var allFields: Data { archive { encode(with: $0) } }
 
   /// A record without fields that has these system fields; a new one if there are none or they are
   /// those of another record.
@@ -20,8 +20,8 @@ extension CKRecord {
     return CKRecord(recordType: type, recordID: id)
   }
 
-  /// Reads an archive; `nil` if it is damaged.
-  convenience init?(archive: Data) {
+  /// Reads an archive of a record, or of its system fields; `nil` if it is damaged.
+  public convenience init?(archive: Data) {
     guard let decoder = Self.decoder(archive) else { return nil }
     defer { decoder.finishDecoding() }
     self.init(coder: decoder)

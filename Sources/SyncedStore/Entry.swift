@@ -139,7 +139,11 @@ struct StoreSettings: Codable, Hashable, Sendable {
   var defaultZone: Zone?
 
   /// Notes a state of the engine; the one before may still be on the disk after a crash.
-  mutating func noteState(_ checksum: String) {
+  ///
+  /// - Parameter isReplacing: whether the last one could not be written, so that the disk has the
+  ///   one before it.
+  mutating func noteState(_ checksum: String, replacingLast isReplacing: Bool = false) {
+    if isReplacing { _ = states.popLast() }
     states = (states + [checksum]).suffix(2)
   }
 

@@ -38,6 +38,7 @@ extension ItemTable {
     if record.recordChangeTag != nil || entry.systemFields == nil {
       entry.systemFields = record.systemFields
     }
+    if entry.unreadable != nil { activity.solve(.record(id)) }
     entry.unreadable = nil
     if entry.change?.isDeletion == true { return set(entry, for: id) }
     guard let mine = entry.item else {
@@ -133,10 +134,13 @@ extension ItemTable {
       set(entry, for: id)
       return show(id, entry.type, .saved, .merged)
     }
+    let isUnsent = entry.change != nil
     entry.item = nil
-    settle(&entry, id)
+    entry.settle()
+    // The problem stays: it is that of the record.
+    attempts[id] = nil
     set(entry, for: id)
-    show(id, record.recordType, .removed)
+    show(id, entry.type, .removed, isUnsent ? .serverWon : nil)
   }
 
   private mutating func keepUnreadable(_ record: CKRecord) {
@@ -153,7 +157,6 @@ extension ItemTable {
       guard let record = entries[id]?.unreadable.flatMap({ CKRecord(archive: $0) }),
         types[record.recordType]?.read(record, entries[id]?.item) != nil
       else { continue }
-      activity.solve(.record(id))
       take(record)
     }
   }
@@ -165,7 +168,10 @@ extension ItemTable {
     if id.recordName == CKRecordNameZoneWideShare {
       return updateZone(id.zoneID) { $0.share = nil }
     }
-    guard let known = entries[id] else { return }
+    // A deletion by this device says nothing about an item that was created again after it.
+    let isOwn = ownDeletions.remove(id) != nil
+    guard let known = entries[id], !isOwn || known.systemFields != nil else { return }
+    forgetFailure(id)
     // A new item of the same name that the server never had is not meant.
     let isNew = !known.mayBeOnServer
     var entry = known
@@ -215,7 +221,6 @@ extension ItemTable {
 
   // MARK: Results of own changes
 
-  /// The engine sent changes.
   mutating func take(_ sent: CKSyncEngine.Event.SentRecordZoneChanges) {
     let wasFull = activity.problems.contains { $0.code == .quotaExceeded }
     for record in sent.savedRecords { takeSaved(record) }
@@ -239,7 +244,6 @@ extension ItemTable {
     if wasFull, !sent.deletedRecordIDs.isEmpty { sendEverything() }
   }
 
-  /// The server accepted a save.
   mutating func takeSaved(_ record: CKRecord) {
     let id = record.recordID
     activity.saved += 1
@@ -267,18 +271,20 @@ extension ItemTable {
   mutating func takeDeleted(_ id: CKRecord.ID) {
     forgetFailure(id)
     inFlight[id] = nil
+    ownDeletions.insert(id)
     guard var entry = entries[id] else { return }
     entry.forgetRecord()
     if entry.change?.isDeletion == true {
       entry.change = nil
     } else if entry.item?.isSynced == true {
       // The item was created again meanwhile.
-      entry.change = entry.change ?? newChange(isDeletion: false)
+      var change = entry.change ?? newChange(isDeletion: false)
+      change.wasOffered = change.isHandedOver
+      entry.change = change
     }
     set(entry, for: id)
   }
 
-  /// The server refused a save.
   private mutating func takeFailedSave(_ id: CKRecord.ID, _ error: CKError) {
     switch error.code {
     case _ where error.code.isRetried: break
@@ -296,7 +302,6 @@ extension ItemTable {
     }
   }
 
-  /// The server refused a deletion.
   mutating func takeFailedDeletion(_ id: CKRecord.ID, _ error: CKError) {
     switch error.code {
     case _ where error.code.isRetried: break

@@ -38,6 +38,7 @@ extension ItemTable {
     inFlight = [:]
     attempts = [:]
     missingZones = []
+    ownDeletions = []
     removeSynced { _, _ in true }
     effects.isWiped = true
   }
@@ -81,7 +82,6 @@ extension ItemTable {
     .allExcluding(settings.zones.map(\.id).filter { !accepts($0) })
   }
 
-  /// A zone was not saved.
   mutating func takeFailedZone(_ zone: CKRecordZone.ID, _ error: CKError) {
     guard !error.code.isRetried else { return }
     activity.note(.zone(zone), error.code, message(error))
@@ -128,10 +128,8 @@ extension ItemTable {
     }
   }
 
-  /// Whether zones have records as far as is known, and are not among `zones`.
-  func lacksZones(_ zones: Set<CKRecordZone.ID>) -> Bool { !knownZones.isSubset(of: zones) }
-
-  private var knownZones: Set<CKRecordZone.ID> {
+  /// The zones that have records, as far as is known.
+  var knownZones: Set<CKRecordZone.ID> {
     Set(entries.filter { $1.systemFields != nil }.keys.map(\.zoneID))
       .union(settings.zones.filter { $0.share != nil }.map(\.id))
   }
@@ -146,9 +144,8 @@ extension ItemTable {
       sendAnew(zone)
     case .deleted, .purged:
       // Without records the deletion was followed before, and the changes were made after it.
-      guard scope == .shared || hasRecords(in: zone) || !hasChanges(in: zone) else {
-        return sendAnew(zone)
-      }
+      let hasChanges = unsent.contains { $0.zoneID == zone }
+      guard scope == .shared || hasRecords(in: zone) || !hasChanges else { return sendAnew(zone) }
       removeZone(zone)
     @unknown default: break
     }
@@ -158,6 +155,7 @@ extension ItemTable {
   mutating func removeZone(_ zone: CKRecordZone.ID) {
     let isAccessLost = scope == .shared
     missingZones.remove(zone)
+    ownDeletions = ownDeletions.filter { $0.zoneID != zone }
     updateZone(zone) {
       $0.exists = false
       $0.share = nil
@@ -181,10 +179,6 @@ extension ItemTable {
   /// Whether the server has records in a zone, as far as is known.
   func hasRecords(in zone: CKRecordZone.ID) -> Bool {
     entries.contains { $0.zoneID == zone && $1.systemFields != nil }
-  }
-
-  private func hasChanges(in zone: CKRecordZone.ID) -> Bool {
-    unsent.contains { $0.zoneID == zone }
   }
 
   /// Creates a zone and sends all its items: no change tag of a zone that is gone is right.

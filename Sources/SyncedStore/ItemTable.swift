@@ -24,10 +24,18 @@ struct ItemTable: Sendable {
     var isWiped = false
   }
 
-  /// The position of a record among all entries.
   struct Position: Hashable, Sendable {
     var order: UInt64
     var id: CKRecord.ID
+  }
+
+  /// What a transaction has to take back.
+  private struct UndoLog: Sendable {
+    /// The entries that were changed, as they were before.
+    var entries: [CKRecord.ID: Entry?] = [:]
+    var settings: StoreSettings
+    var activity: SyncedStore.Activity
+    var attempts: [CKRecord.ID: Int]
   }
 
   let types: [CKRecord.RecordType: SyncedType]
@@ -52,9 +60,8 @@ struct ItemTable: Sendable {
   /// Positions of entries that were removed may be among them.
   private(set) var positions: [CKRecord.RecordType: [Position]] = [:]
   private var unstored: Set<CKRecord.ID> = []
-  /// The entries before a transaction; `nil` outside of one.
-  private var undoLog: [CKRecord.ID: Entry?]?
-  private var settingsBefore = StoreSettings()
+  /// The state before a transaction; `nil` outside of one.
+  private var undoLog: UndoLog?
   /// The types with changes since limits were checked.
   private var changedTypes: Set<CKRecord.RecordType> = []
   private var isSettingsStored = true
@@ -68,6 +75,9 @@ struct ItemTable: Sendable {
   var attempts: [CKRecord.ID: Int] = [:]
   /// The zones that are missing, although nothing said that they were deleted.
   var missingZones: Set<CKRecordZone.ID> = []
+  /// The records that this device deleted and whose deletion was not fetched yet: a fetch also
+  /// brings what this device did.
+  var ownDeletions: Set<CKRecord.ID> = []
 
   init(
     types: [SyncedType], zone: CKRecordZone.ID,
@@ -106,10 +116,14 @@ struct ItemTable: Sendable {
         + "Open a store in another folder for the zone \(zone.words).")
   }
 
-  /// Forgets the system fields of unsent changes if their account is unknown: as those of another
-  /// account they would be wrong, and the first sign-in would remove the changes with them.
-  mutating func forgetFieldsOfUnknownAccount() {
+  /// Forgets the engine's state, and the fields of unsent changes, if their account is unknown.
+  ///
+  /// An engine with a state would not report the account, so that a sign-out would remove nothing.
+  /// As those of another account the fields would be wrong, and the first sign-in would remove the
+  /// changes with them.
+  mutating func forgetTracesOfUnknownAccount() {
     guard settings.owner == nil else { return }
+    settings.states = []
     for id in unsent {
       update(id) { entry in
         guard entry.systemFields != nil else { return }
@@ -122,7 +136,7 @@ struct ItemTable: Sendable {
   /// The only place where an entry changes.
   mutating func set(_ entry: Entry?, for id: CKRecord.ID) {
     let entry = entry.flatMap { $0.isEmpty ? nil : $0 }
-    if undoLog?.keys.contains(id) == false { undoLog?[id] = .some(entries[id]) }
+    if undoLog?.entries.keys.contains(id) == false { undoLog?.entries[id] = .some(entries[id]) }
     if let type = entry?.type { changedTypes.insert(type) }
     if entry?.change != nil || entries[id]?.change != nil { effects.touched.append(id) }
     if let entry { notePosition(of: entry, id) }
@@ -132,7 +146,6 @@ struct ItemTable: Sendable {
     if entry?.unreadable == nil { unreadable.remove(id) } else { unreadable.insert(id) }
   }
 
-  /// Changes an entry in place.
   mutating func update(_ id: CKRecord.ID, _ change: (inout Entry) -> Void) {
     guard var entry = entries[id] else { return }
     change(&entry)
@@ -145,13 +158,11 @@ struct ItemTable: Sendable {
     return Entry(type: type, order: lastOrder)
   }
 
-  /// A change that has to be sent.
   mutating func newChange(isDeletion: Bool) -> Entry.Change {
     lastNumber += 1
     return Entry.Change(isDeletion: isDeletion, number: lastNumber)
   }
 
-  /// The ID of the record with a name.
   func recordID(_ name: String, in zone: CKRecordZone.ID?) -> CKRecord.ID {
     CKRecord.ID(recordName: name, zoneID: zone ?? defaultZone)
   }
@@ -234,15 +245,14 @@ struct ItemTable: Sendable {
 
   /// Begins to record what is needed to take changes back.
   mutating func begin() {
-    undoLog = [:]
-    settingsBefore = settings
+    undoLog = UndoLog(settings: settings, activity: activity, attempts: attempts)
   }
 
   /// The changes since ``begin()``, to be stored.
   func changesToCommit() -> [StoredChange] {
-    let ids = (undoLog ?? [:]).keys.sorted { $0.recordName < $1.recordName }
+    let ids = (undoLog?.entries ?? [:]).keys.sorted { $0.recordName < $1.recordName }
     var changes = ids.map { stored($0) }
-    if settings != settingsBefore || !isSettingsStored {
+    if settings != undoLog?.settings || !isSettingsStored {
       changes.append(StoredChange(settings: settings))
     }
     return changes
@@ -250,19 +260,18 @@ struct ItemTable: Sendable {
 
   /// Notes that the changes since ``begin()`` are stored.
   mutating func commit() {
-    unstored.subtract(undoLog.map { Array($0.keys) } ?? [])
+    unstored.subtract(undoLog.map { Array($0.entries.keys) } ?? [])
     isSettingsStored = true
-    settingsBefore = StoreSettings()
     undoLog = nil
   }
 
   /// Takes the changes since ``begin()`` back.
   mutating func rollBack() {
-    let log = undoLog ?? [:]
-    undoLog = nil
-    for (id, entry) in log { set(entry, for: id) }
-    settings = settingsBefore
-    settingsBefore = StoreSettings()
+    guard let before = undoLog.take() else { return }
+    for (id, entry) in before.entries { set(entry, for: id) }
+    settings = before.settings
+    activity = before.activity
+    attempts = before.attempts
     effects = Effects()
   }
 
@@ -287,7 +296,8 @@ struct ItemTable: Sendable {
     } else {
       entry.change = nil
     }
-    forgetFailure(id)
+    // A record that can't be read is still the reason why the change waits.
+    if entry.unreadable == nil { forgetFailure(id) }
     set(entry, for: id)
   }
 
@@ -354,12 +364,9 @@ struct ItemTable: Sendable {
     return handedOver.filter { entries[$0]?.change?.isHandedOver == true }
   }
 
-  /// Whether an item has a change that can be sent.
-  func isDue(_ id: CKRecord.ID) -> Bool { entries[id]?.isDue ?? false }
-
   /// The records with a change that can be sent, in the order of the changes.
   var due: [CKRecord.ID] {
-    unsent.filter { isDue($0) }.sorted { first, second in
+    unsent.filter { entries[$0]?.isDue == true }.sorted { first, second in
       (entries[first]?.change?.number ?? 0) < (entries[second]?.change?.number ?? 0)
     }
   }

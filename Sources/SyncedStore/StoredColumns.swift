@@ -70,13 +70,8 @@ struct StoredColumns: Codable, Sendable {
     case offered = "f"
     case offeredIndexes = "F"
 
-    var indexes: ItemKeys {
-      switch self {
-      case .items, .itemIndexes: .itemIndexes
-      case .bases, .baseIndexes: .baseIndexes
-      case .offered, .offeredIndexes: .offeredIndexes
-      }
-    }
+    /// The key of a column's indexes is its own in upper case.
+    var indexes: ItemKeys { ItemKeys(rawValue: rawValue.uppercased()) ?? self }
   }
 
   /// The most changes in an object: several objects are decoded at a time.
@@ -129,8 +124,8 @@ struct StoredColumns: Codable, Sendable {
     ]
     guard counts.allSatisfy({ $0 ?? names.count == names.count }) else { throw damage(decoder) }
     for index in names.indices { changes[index].entry = entry(index, type, columns) }
-    let types = Self.types.flatMap { decoder.userInfo[$0] } as? KnownTypes
-    try readItems(types?.byName[type], named: type, from: decoder)
+    let types = Self.types.flatMap { decoder.userInfo[$0] } as? [CKRecord.RecordType: SyncedType]
+    try readItems(types?[type], named: type, from: decoder)
   }
 
   private func entry(_ index: Int, _ type: CKRecord.RecordType, _ columns: Columns) -> Entry {
@@ -245,7 +240,7 @@ struct StoredColumns: Codable, Sendable {
     for item in items.joined() { try column.encode(item) }
   }
 
-  /// The key of the store's types in a decoder's `userInfo`.
+  /// The key of the store's types, by name, in a decoder's `userInfo`.
   static let types = CodingUserInfoKey(rawValue: "SyncedStore.types")
 }
 
@@ -253,14 +248,5 @@ extension Journal<StoredColumns> {
   /// Adds changes, which are durable when this returns.
   mutating func append(_ changes: [StoredChange]) throws(FileError) {
     try append(StoredColumns.columns(of: changes))
-  }
-}
-
-/// The types of a store, for a decoder.
-final class KnownTypes: Sendable {
-  let byName: [CKRecord.RecordType: SyncedType]
-
-  init(_ types: [CKRecord.RecordType: SyncedType]) {
-    byName = types
   }
 }

@@ -85,7 +85,6 @@ public struct SyncedType: Sendable {
   /// Whether the policy decides about items without an unsent change, too.
   let mergesAlways: Bool
 
-  /// The version of one item on the server.
   enum ServerVersion {
     case item(any SyncedItem)
     case deleted

@@ -142,9 +142,10 @@ extension SyncedStore {
       state.run?.engineState = EngineState()
       state.run?.readZones = [:]
       state.recoveries = []
+      // First: once the files are those of another account, nothing leads to the copies.
+      note(&state) { state throws(FileError) in try state.journal.removeCopies() }
       note(&state) { state throws(FileError) in
         try state.flush()
-        try state.journal.removeCopies()
         try stateFile.remove()
       }
     }
@@ -159,7 +160,9 @@ extension SyncedStore {
     guard let run = state.run, run.connection?.isAutomatic == true, run.fetchTask == nil,
       state.syncs == 0
     else { return }
-    let mayLackZones = run.firstFetch.map { $0.mayLackZones && state.table.lacksZones($0.found) }
+    let mayLackZones = run.firstFetch.map { first in
+      first.mayLackZones && !state.table.knownZones.isSubset(of: first.found)
+    }
     state.run?.firstFetch?.mayLackZones = mayLackZones == true
     guard run.needsFetch || mayLackZones == true else { return }
     let engine = run.engine
@@ -191,12 +194,16 @@ extension SyncedStore {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]
     let data = try encoder.encode(serialization)
+    var stored = EngineState(saved: data, isNotedOnly: run.engineState.isNotedOnly)
     if data != run.engineState.saved {
-      state.table.settings.noteState(AtomicFile.checksum(data))
+      state.table.settings.noteState(
+        AtomicFile.checksum(data), replacingLast: run.engineState.isNotedOnly)
+      state.run?.engineState.isNotedOnly = true
       try state.flush()
       try stateFile.write(data)
+      stored.isNotedOnly = false
     }
-    state.run?.engineState = EngineState(saved: data)
+    state.run?.engineState = stored
     state.table.activity.solve(.file(stateFile.url.lastPathComponent))
   }
 

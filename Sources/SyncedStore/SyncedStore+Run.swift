@@ -66,6 +66,8 @@ extension SyncedStore {
     var updates = 0
     /// Whether the store changed what is pending since the state was stored.
     var hasOwnChanges = false
+    /// Whether the state whose checksum the items' file has last could not be written.
+    var isNotedOnly = false
   }
 
   /// Names the database to sync with; the store does not sync before ``start()``.
@@ -201,7 +203,12 @@ extension SyncedStore {
     guard let data = try stateFile.read() else { return nil }
     do {
       let saved = try JSONDecoder().decode(CKSyncEngine.State.Serialization.self, from: data)
-      if state.table.settings.states.contains(AtomicFile.checksum(data)) { return saved }
+      let checksum = AtomicFile.checksum(data)
+      if state.table.settings.states.contains(checksum) {
+        // A later one was not written.
+        if state.table.settings.states.last != checksum { state.table.settings.states = [checksum] }
+        return saved
+      }
       // It knows of items that the file of the items has not.
       try stateFile.removeFile()
       return nil
@@ -261,18 +268,21 @@ extension SyncedStore {
   ///
   /// - Throws: `FileError` if it can't be stored.
   public func stop() throws {
-    let (engine, stored) = state.withLock { state in
+    let (engine, removed, stored) = state.withLock { state in
       let engine = state.run?.engine
       state.run?.fetchTask?.cancel()
       state.run?.statusTask?.cancel()
       (state.run, state.restart) = (nil, nil)
       state.table.settings.states = []
       defer { state.tellStatus() }
-      return (engine, Result { () throws(FileError) in try state.flush() })
+      let stored = Result { () throws(FileError) in try state.flush() }
+      // Before another start, which would lose its own state.
+      let removed = Result { () throws(FileError) in try stateFile.removeFile() }
+      return (engine, removed, stored)
     }
     // Not waited for, and detached, because the caller may be a callback of the engine.
     if let engine { Task.detached { await engine.cancelOperations() } }
-    try stateFile.removeFile()
+    try removed.get()
     try stored.get()
   }
 
@@ -287,9 +297,7 @@ extension SyncedStore {
   ///   not accept; `FileError` if something can't be stored.
   public func sync(rounds: Int = 12) async throws {
     try state.withLock { state in
-      guard state.run != nil else {
-        throw SyncedStoreError(.notStarted, "The store does not sync; start it first.")
-      }
+      guard state.run != nil else { throw SyncedStoreError.notStarted }
       state.syncs += 1
       state.table.activity.solveAll()
       state.table.attempts = [:]
@@ -316,27 +324,22 @@ extension SyncedStore {
 
   private func run(_ rounds: Int) async throws {
     var failure: CKError?
+    var hasFailed = false
     for _ in 0..<rounds {
       let before = state.withLock { $0.sentCount }
-      failure = nil
-      do {
-        do { try await fetchChanges() } catch let error as CKError
-          where error.code == .partialFailure
-        {
-          // A zone that can't be read keeps no change from being sent.
-          failure = error
-        }
-        try await sendChanges()
-      } catch let error as CKError {
-        if error.code == .notAuthenticated { try await followSignOut() }
-        failure = error
-      }
+      let fetchFailure = try await outcome { try await fetchChanges() }
+      // A zone that can't be read keeps no change from being sent; any other error does.
+      if let fetchFailure, fetchFailure.code != .partialFailure { throw fetchFailure }
+      let sendFailure = try await outcome { try await sendChanges() }
+      failure = sendFailure ?? fetchFailure
       if let failure, failure.isRetried { throw failure }
       let isDone = state.withLock { state in
         state.run?.needsFetch != true && state.run?.pending.isEmpty ?? true
           && state.sentCount == before
       }
-      if failure == nil, isDone { break }
+      // Once more: a zone that the store does not accept is excluded as soon as it is known.
+      if sendFailure == nil, isDone, fetchFailure == nil || hasFailed { break }
+      hasFailed = fetchFailure != nil
     }
     if let failure { throw failure.leading }
     let (left, reason) = state.withLock { state in
@@ -347,6 +350,19 @@ extension SyncedStore {
       .changesLeft,
       "\(left) \(left == 1 ? "change is" : "changes are") not sent yet. "
         + (reason ?? "Sync again later."))
+  }
+
+  /// Carries out a fetch or a send of a sync.
+  ///
+  /// - Returns: the error with which it ended; `nil` for a success.
+  private func outcome(of step: () async throws -> Void) async throws -> CKError? {
+    do {
+      try await step()
+      return nil
+    } catch let error as CKError {
+      if error.code == .notAuthenticated { try await followSignOut() }
+      return error
+    }
   }
 
   /// Fetches changes once.
@@ -403,7 +419,8 @@ extension SyncedStore {
   /// Gives up the unsent change of an item, such as one that the server refuses, and shows the
   /// server's version again.
   ///
-  /// The item is removed if the server does not have it. A change that is made meanwhile stays.
+  /// The item is removed if the server does not have it. A change that is made meanwhile stays, and
+  /// so does that of an item of another type.
   ///
   /// - Parameters:
   ///   - type: the type of the item.
@@ -415,7 +432,9 @@ extension SyncedStore {
     _ type: Item.Type, named name: String, in zone: CKRecordZone.ID? = nil
   ) async throws {
     let id = CKRecord.ID(recordName: name, zoneID: zone ?? zoneID)
-    let change = state.withLock { $0.table[id]?.change }
+    let change = state.withLock { state in
+      state.table[id].flatMap { $0.type == Item.recordType ? $0.change : nil }
+    }
     let found: CKRecord?
     do {
       found = try await database().record(for: id)
@@ -433,7 +452,7 @@ extension SyncedStore {
 
   private func engine() throws -> CKSyncEngine {
     guard let engine = state.withLock({ $0.run?.engine }) else {
-      throw SyncedStoreError(.notStarted, "The store does not sync; start it first.")
+      throw SyncedStoreError.notStarted
     }
     return engine
   }
@@ -482,7 +501,7 @@ extension CKError.Code {
     switch self {
     case .networkUnavailable, .networkFailure, .serviceUnavailable, .requestRateLimited,
       .notAuthenticated, .operationCancelled, .zoneBusy, .serverResponseLost,
-      .accountTemporarilyUnavailable:
+      .accountTemporarilyUnavailable, .managedAccountRestricted:
       true
     default: false
     }

@@ -206,4 +206,6 @@ public struct SyncedStoreError: Error, Hashable, Sendable, LocalizedError,
 extension SyncedStoreError {
   static let notConnected = SyncedStoreError(
     .notStarted, "The store has no database; call `connect` first.")
+  static let notStarted = SyncedStoreError(
+    .notStarted, "The store does not sync; start it first.")
 }

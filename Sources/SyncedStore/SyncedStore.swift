@@ -210,9 +210,14 @@ public final class SyncedStore: Sendable {
     try state.withLock { state in
       for record in records
       where state.table.accepts(record.recordID.zoneID) && !state.table.isOutdated(record) {
+        // A read of the whole zone that has passed its place would take it for deleted.
+        state.run?.readZones[record.recordID.zoneID]?.records.insert(record.recordID)
         state.table.take(record)
       }
-      for id in deleted where state.table.accepts(id.zoneID) { state.table.takeDeletion(id) }
+      for id in deleted where state.table.accepts(id.zoneID) {
+        state.run?.readZones[id.zoneID]?.records.remove(id)
+        state.table.takeDeletion(id)
+      }
       settle(&state)
       try state.flush()
     }
@@ -247,7 +252,7 @@ public final class SyncedStore: Sendable {
     try self.change { try $0.edit(type, named: name, in: zone, change) }
   }
 
-  /// Deletes an item, here and on the server.
+  /// Deletes an item, here and on the server; an item of another type that has the name stays.
   ///
   /// - Throws: `FileError` if it can't be stored; nothing is changed then.
   public func delete<Item: SyncedItem>(_ item: Item, in zone: CKRecordZone.ID? = nil) throws {
@@ -302,7 +307,7 @@ extension SyncedStore.State {
     besides stateFile: AtomicFile, _ importing: (inout SyncedStoreImport) throws -> Void
   ) throws {
     var userInfo: [CodingUserInfoKey: any Sendable] = [:]
-    if let key = StoredColumns.types { userInfo[key] = KnownTypes(table.types) }
+    if let key = StoredColumns.types { userInfo[key] = table.types }
     let reading = try journal.read(recovering: isRecovering, userInfo: userInfo)
     table.load(reading.changes)
     try table.checkZone()
@@ -318,7 +323,7 @@ extension SyncedStore.State {
     var content = SyncedStoreImport(table: table)
     try importing(&content)
     table = content.table
-    table.forgetFieldsOfUnknownAccount()
+    table.forgetTracesOfUnknownAccount()
     _ = table.takeEffects()
     if !table.isEmpty { try rewrite() }
   }
@@ -371,7 +376,6 @@ extension SyncedStore.State {
     mustRewrite = false
   }
 
-  /// Tells the status to its observers.
   mutating func tellStatus() {
     guard !statusObservers.isEmpty else { return }
     let status = status

@@ -70,7 +70,8 @@ public struct SyncedTransaction: Sendable {
     return true
   }
 
-  /// Deletes an item; the absence of one is no error.
+  /// Deletes an item; the absence of one is no error, and an item of another type that has the name
+  /// stays.
   ///
   /// - Parameters:
   ///   - type: the type of the item.
@@ -81,8 +82,9 @@ public struct SyncedTransaction: Sendable {
     _ type: Item.Type, named name: String, in zone: CKRecordZone.ID? = nil,
     evenIfUnknown: Bool = false
   ) {
-    table.delete(
-      table.recordID(name, in: zone), evenIfUnknown: evenIfUnknown ? Item.recordType : nil)
+    let id = table.recordID(name, in: zone)
+    if let known = table[id], known.type != Item.recordType { return }
+    table.delete(id, evenIfUnknown: evenIfUnknown ? Item.recordType : nil)
   }
 
   /// A value of the app that is stored with the items, and removed with the account's.
@@ -119,6 +121,8 @@ public struct SyncedStoreImport: Sendable {
   }
 
   /// Takes over the state of an engine that knows of no more than the items added here.
+  ///
+  /// Without an ``owner`` the state is not used, and everything is fetched.
   ///
   /// - Parameter data: the content of the store's state file.
   public mutating func takeOverState(_ data: Data) {

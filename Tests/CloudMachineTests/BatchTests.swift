@@ -251,6 +251,8 @@ struct BatchTests {
     free.clearsOtherFields = true
     #expect(try world.modify([fresh("f", owners: ["t"]), free]) == "+f ok, +a ok")
     #expect(try world.modify([fresh("g", owners: ["t"])]) == "+g limitExceeded")
+    let moved = try world.edit("e", owners: ["b"])
+    #expect(try world.modify([fresh("g", owners: ["t"]), moved]) == "+g ok, +e ok")
   }
 
   /// Proves CE-67, CS-130, CS-131.

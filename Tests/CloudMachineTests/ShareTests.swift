@@ -194,6 +194,22 @@ struct ShareTests {
     #expect(try world.modify(try rule.save(world)) == rule.expected)
   }
 
+  @Test("The whole zone is shared in the request that ends its last shared hierarchy")
+  func wholeZoneIsSharedAfterItsHierarchies() throws {
+    let world = try World()
+    _ = try world.modify([
+      world.share(of: "r"), fresh("r"), world.share("T", of: "q"), fresh("q"), fresh("x"),
+    ])
+    let name = ShareDetails.zoneWideName
+    let whole = world.share(name, of: nil)
+    #expect(
+      try world.modify([whole], delete: [id("S"), id("x")])
+        == "+\(name) invalidArguments, -S batchRequestFailed, -x batchRequestFailed")
+    #expect(
+      try world.modify([whole], delete: [id("S"), id("T"), id("x")])
+        == "+\(name) ok, -S ok, -T ok, -x ok")
+  }
+
   /// Proves CS-151.
   @Test("Records in the public database cannot be shared")
   func publicDatabaseAllowsNoSharing() throws {

@@ -233,6 +233,11 @@ struct AnnotationCoordinatorTests {
     let push = try #require(await received.next())
     #expect(push.subscription.rawValue == "annotation-changes")
     let payload = CKNotification.remoteNotificationDictionary(for: push, notificationID: "n")
+    let thrifty = AnnotationCoordinator(
+      store: pair.desk.store, network: NetworkMonitor(SimulatedLink(.expensive)),
+      usesExpensiveNetwork: false, clock: pair.desk.clock)
+    #expect(await thrifty.didReceiveRemoteNotification(payload))
+    #expect(pair.desk.titles == ["Door"], "an expensive network is not used for a push")
     #expect(await coordinator.didReceiveRemoteNotification(payload))
     #expect(pair.isSame && pair.desk.titles == ["Gate"])
     #expect(await coordinator.didReceiveRemoteNotification(["x": 1]) == false)

@@ -222,6 +222,30 @@ struct AnnotationFileTests {
     }
   }
 
+  @Test("A damaged file is set aside with the files that it names, and all of them go in time")
+  func filesAreSetAsideAndGo() async throws {
+    let server = LoopbackServer()
+    let device = try AnnotationDevice(server, "phone")
+    let layer = try device.store.addLayer(named: "House").id
+    let note = try device.store.add(.init(title: "Door"), to: layer).id
+    try device.store.attach(device.file("f", Data("unsent".utf8)), to: note)
+    let name = try #require(device.mediaFiles.first)
+    try Data("x".utf8).write(to: journal(device))
+    let again = try AnnotationDevice(server, "phone", folder: device.folder, recovering: true)
+    let copy = try #require(again.store.recovery?.copy)
+    let aside = copy.deletingLastPathComponent().appendingPathComponent("media.damaged-1")
+    #expect(try Data(contentsOf: aside.appendingPathComponent(name)) == Data("unsent".utf8))
+    #expect(again.mediaFiles.isEmpty)
+    try await again.store.sync()
+    #expect(FileManager.default.fileExists(atPath: aside.path), "they are the account's")
+    // A folder in the place of the new file: the old one can't be erased yet.
+    let obstacle = journal(device).appendingPathExtension("new")
+    try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: false)
+    again.link.signIn(as: "ben")
+    await #expect(throws: FileError.self) { try await again.store.sync() }
+    for gone in [aside, copy] { #expect(!FileManager.default.fileExists(atPath: gone.path)) }
+  }
+
   @Test("R: the account changes in the middle of a sync: nothing of one reaches the other")
   func switchInFlight() async throws {
     // The app may say so at once, late, or not at all.

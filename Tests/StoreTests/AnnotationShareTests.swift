@@ -73,6 +73,28 @@ struct AnnotationShareTests {
     #expect(throws: AnnotationError.notOwner(shared.layer)) { try ben.deleteLayer(shared.layer) }
   }
 
+  @Test("A shared zone that can't be read keeps no change from being sent, and is read later")
+  func unreadableZoneKeepsNoChange() async throws {
+    let shared = try await Shared()
+    let (ada, ben) = (shared.ada.store, shared.ben.store)
+    try await shared.settle()
+    try ada.edit(shared.note) { $0.title = "Gate" }
+    try await ada.sync()
+    let own = try ben.addLayer(named: "Ben's").id
+    let before = ben.lastSyncTime
+    shared.time.advance()
+    shared.server.controls.fail(
+      next: 100, with: .internalError,
+      in: RequestScope(kind: .fetchZoneChanges, device: "ben's phone"))
+    let error = await #expect(throws: CKError.self) { try await ben.sync() }
+    #expect(error?.code == .internalError && ben.lastSyncTime == before)
+    #expect(ben.waitingCount == 0 && ben.layer(own)?.syncStatus == .synced)
+    #expect(shared.ben.titles == ["Door"])
+    shared.server.controls.clear()
+    try await ben.sync()
+    #expect(shared.ben.titles == ["Gate"] && ben.lastSyncTime != before)
+  }
+
   @Test("R: Both the owner and the participant list the participants")
   func bothSidesListParticipants() async throws {
     let shared = try await Shared()

@@ -189,7 +189,7 @@ struct GameResultDelegateTests {
       switch code {
       case .networkUnavailable, .networkFailure, .serviceUnavailable, .requestRateLimited,
         .notAuthenticated, .operationCancelled, .zoneBusy, .serverResponseLost,
-        .accountTemporarilyUnavailable:
+        .accountTemporarilyUnavailable, .managedAccountRestricted:
         Outcome(failure: code)
       case .zoneNotFound, .userDeletedZone: Outcome(asksForZone: true)
       case .serverRecordChanged, .unknownItem, .batchRequestFailed: Outcome()
@@ -198,7 +198,7 @@ struct GameResultDelegateTests {
         .permissionFailure, .invalidArguments, .resultsTruncated, .serverRejectedRequest,
         .assetFileNotFound, .assetFileModified, .incompatibleVersion, .constraintViolation,
         .changeTokenExpired, .badDatabase, .tooManyParticipants, .alreadyShared,
-        .referenceViolation, .managedAccountRestricted, .participantMayNeedVerification,
+        .referenceViolation, .participantMayNeedVerification,
         .assetNotAvailable, .participantAlreadyInvited:
         Outcome(isPostponed: true)
       }

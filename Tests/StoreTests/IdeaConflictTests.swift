@@ -220,7 +220,7 @@ struct IdeaConflictTests {
     phone.store.state.withLock { state in
       var row = IdeaRow(name: idea.id.uuidString)
       row.tag = record.recordChangeTag
-      row.archive = keptFields ? record.fullArchive : record.systemFields
+      row.archive = keptFields ? record.allFields : record.systemFields
       row.unreadable = "unknown"
       state.shelf.put(row)
       state.flush()

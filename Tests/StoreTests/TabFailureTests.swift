@@ -22,7 +22,7 @@ struct TabFailureTests {
   private static let repeated: Set<CKError.Code> = [
     .networkUnavailable, .networkFailure, .serviceUnavailable, .requestRateLimited,
     .notAuthenticated, .zoneBusy, .operationCancelled, .serverResponseLost,
-    .accountTemporarilyUnavailable,
+    .accountTemporarilyUnavailable, .managedAccountRestricted,
   ]
 
   private static let codes = (1...37).compactMap(CKError.Code.init(rawValue:))

@@ -58,6 +58,37 @@ struct ImportTests {
     for store in [phone, desk.store] { try await store.shutDown() }
   }
 
+  @Test("A state of the engine is not used without its account: a sign-out removes the items")
+  func stateOfAnUnknownAccountIsNotUsed() async throws {
+    let desk = try NoteDevice(server, "desk")
+    try desk.write("a", "of anna")
+    try await desk.store.sync()
+    let database = CKContainer(identifier: NoteDevice.container, transport: desk.link)
+      .privateCloudDatabase
+    let id = CKRecord.ID(recordName: "a", zoneID: NoteDevice.zone)
+    let fields = try await database.record(for: id).systemFields
+    try await desk.store.shutDown()
+    let name = SyncedStore.FileNames().state
+    let state = try Data(contentsOf: desk.folder.url.appendingPathComponent(name))
+    try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+    try state.write(to: folder.url.appendingPathComponent(name))
+    let phone = try open { content in
+      try content.add(
+        Note("a", "of anna", modified: 1), systemFields: fields, isUnsent: false)
+      content.takeOverState(state)
+    }
+    let link = server.device("phone", signedInAs: "anna")
+    phone.connect(
+      to: CKContainer(identifier: NoteDevice.container, transport: link), automaticallySync: false)
+    try phone.start()
+    try await phone.sync()
+    #expect(phone.items(Note.self).map(\.text) == ["of anna"])
+    link.signOut()
+    await #expect(throws: CKError.self) { try await phone.sync() }
+    #expect(phone.items(Note.self).isEmpty)
+    try await phone.shutDown()
+  }
+
   @Test("An imported item of a type or with a name that the store does not take is refused")
   func importedItemsAreChecked() {
     for name in ["", "_a", "é", String(repeating: "a", count: 256)] {

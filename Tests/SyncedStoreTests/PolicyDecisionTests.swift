@@ -58,6 +58,47 @@ struct PolicyDecisionTests {
     #expect(again.texts == ["a": "edit (kept)"] && again.store.status.unsentCount == 1)
   }
 
+  private static func newer(_ name: String, _ type: CKRecord.RecordType) -> CKRecord {
+    let record = CKRecord(
+      recordType: type, recordID: CKRecord.ID(recordName: name, zoneID: NoteDevice.zone))
+    record["version"] = 2
+    return record
+  }
+
+  @Test(
+    "An unsent edit that is given up for a version that can't be read is reported",
+    arguments: [Note.recordType, "Drawing"])
+  func editGivenUpIsReported(type: CKRecord.RecordType) async throws {
+    let phone = try NoteDevice(server, "phone", merging: .serverWins, isStarted: false)
+    try phone.write("a", "edit")
+    var changes = phone.store.changes.makeAsyncIterator()
+    try phone.store.receive([Self.newer("a", type)])
+    let change = await changes.next()
+    #expect(change?.kind == .removed && change?.recordType == Note.recordType)
+    #expect(change?.resolution == .serverWon)
+    #expect(phone.texts == [:] && phone.store.unreadableNames == ["a"])
+    #expect(phone.store.status.activity.conflicts.map(\.resolution) == [.serverWon])
+    #expect(phone.store.status.activity.problems.map(\.name) == ["a"])
+  }
+
+  @Test("A record that can't be read is a problem until it is read or deleted")
+  func unreadableRecordIsAProblem() throws {
+    let phone = try NoteDevice(server, "phone", merging: .serverWins, isStarted: false)
+    func problems() -> [String] { phone.store.status.activity.problems.map(\.name) }
+    for name in ["a", "b", "c"] { try phone.store.receive([Self.newer(name, Note.recordType)]) }
+    #expect(problems() == ["a", "b", "c"])
+    try phone.write("a", "waits for an update")
+    #expect(problems() == ["a", "b", "c"] && phone.store.unsentRecordIDs == [])
+    let readable = Self.newer("b", Note.recordType)
+    readable["version"] = nil
+    Note("b", "read").copy(to: readable)
+    try phone.store.receive([readable])
+    #expect(problems() == ["a", "c"])
+    try phone.store.receive(
+      [], deleted: ["a", "c"].map { CKRecord.ID(recordName: $0, zoneID: NoteDevice.zone) })
+    #expect(problems() == [] && phone.texts == ["b": "read"])
+  }
+
   @Test("The policy decides about an item that stayed on the device and is sent again")
   func itemThatIsSentAgainIsAConflict() async throws {
     let phone = try NoteDevice(server, "phone", merging: .serverWins)

@@ -112,6 +112,26 @@ struct RacingCallsTests {
     try await phone.store.shutDown()
   }
 
+  @Test("A record that the app receives while its zone is read is not taken for deleted")
+  func recordReceivedDuringAReadStays() async throws {
+    let phone = try NoteDevice(server, "phone")
+    phone.store.state.withLock { $0.run?.readZones[NoteDevice.zone] = SyncedStore.ZoneRead() }
+    let records = ["a", "b"].map { name in
+      let record = CKRecord(recordType: Note.recordType, recordID: Self.id(name))
+      Note(name, "found").copy(to: record)
+      return record
+    }
+    try phone.store.receive(records)
+    try phone.store.receive([], deleted: [Self.id("b")])
+    phone.store.state.withLock { state in
+      let read = state.run?.readZones.removeValue(forKey: NoteDevice.zone)
+      #expect(read?.records == [Self.id("a")])
+      state.table.takeZone(NoteDevice.zone, has: read?.records ?? [])
+    }
+    #expect(phone.texts == ["a": "found"])
+    try await phone.store.shutDown()
+  }
+
   @Test("A stop leaves the copy of a damaged state, which the store lists")
   func stopLeavesCopies() async throws {
     let folder = TemporaryFolder()

@@ -69,6 +69,21 @@ struct RefusedChangeTests {
     for store in [phone.store, guest] { try await store.shutDown() }
   }
 
+  @Test("A change that is taken back leaves the report of a refusal")
+  func rolledBackChangeLeavesTheRefusal() async throws {
+    let (phone, guest) = try await refusedEdit()
+    #expect(throws: CKError.self) {
+      try guest.change { change in
+        try change.save(Note("a", "again", modified: 4))
+        change.delete(Note.self, named: "a")
+        throw CKError(.internalError)
+      }
+    }
+    #expect(guest.items(Note.self).map(\.text) == ["guest"])
+    #expect(guest.status.activity.problems.map(\.code) == [.permissionFailure])
+    for store in [phone.store, guest] { try await store.shutDown() }
+  }
+
   @Test("A save of the server's version settles a refused change")
   func serversVersionSettles() async throws {
     let (phone, guest) = try await refusedEdit()

@@ -54,6 +54,36 @@ struct StoreFileTests {
     #expect(settings.states == ["2", "3"])
   }
 
+  @Test("States that could not be written do not take the place of the one on the disk")
+  func failedWritesLeaveTheState() async throws {
+    let folder = TemporaryFolder()
+    do {
+      let phone = try NoteDevice(server, "phone", folder: folder)
+      try phone.write("a", "text")
+      try await phone.store.sync()
+      // A folder in the place of the new file: the state can't be replaced.
+      let obstacle = Self.engineState(folder).appendingPathExtension("new")
+      try FileManager.default.createDirectory(
+        at: obstacle.appendingPathComponent("x"), withIntermediateDirectories: true)
+      for name in ["b", "c", "d"] {
+        try phone.write(name, "text")
+        try? await phone.store.sync()
+      }
+      let states = phone.store.state.withLock { $0.table.settings.states }
+      let state = try Data(contentsOf: Self.engineState(folder))
+      #expect(states.count == 2 && states.first == AtomicFile.checksum(state))
+      try FileManager.default.removeItem(at: obstacle)
+      // The app is killed.
+    }
+    #expect(try startsOver(folder) == false)
+    let phone = try NoteDevice(server, "phone", folder: folder)
+    #expect(
+      phone.store.state.withLock { $0.table.settings.states }.count == 1, "the others are lost")
+    try await phone.store.sync()
+    #expect(phone.texts.count == 4)
+    try await phone.store.shutDown()
+  }
+
   @Test("After a stop the engine's state is forgotten, also one that is there again")
   func stopForgetsTheState() async throws {
     let folder = TemporaryFolder()
@@ -302,6 +332,45 @@ struct StoreFileTests {
     let desk = try NoteDevice(server, "desk", account: "ben")
     try await desk.store.sync()
     #expect(phone.texts == ["c": "ben's"] && desk.texts == phone.texts)
+  }
+
+  @Test("The copy of a damaged file goes with the account, also if its file can't be erased yet")
+  func copyGoesBeforeTheErasure() async throws {
+    let folder = TemporaryFolder()
+    do {
+      let phone = try NoteDevice(server, "phone", folder: folder)
+      try phone.write("a", "anna's")
+      try await phone.store.sync()
+      try await phone.store.shutDown()
+    }
+    let file = Self.items(folder)
+    try (Data(contentsOf: file) + Data("garbage\n".utf8)).write(to: file)
+    let phone = try NoteDevice(server, "phone", folder: folder, recovering: true)
+    let copy = try #require(phone.store.recoveries.first?.copy)
+    #expect(FileManager.default.fileExists(atPath: copy.path))
+    // A folder in the place of the new file.
+    let obstacle = file.appendingPathExtension("new")
+    try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: false)
+    phone.link.signIn(as: "ben")
+    try? await phone.store.sync()
+    #expect(phone.texts == [:] && phone.store.state.withLock { $0.mustRewrite })
+    #expect(!FileManager.default.fileExists(atPath: copy.path))
+    try FileManager.default.removeItem(at: obstacle)
+    try await phone.store.shutDown()
+  }
+
+  @Test("The copies of a file are removed also if the file can't be")
+  func copiesAreRemovedWithoutTheFile() throws {
+    let folder = TemporaryFolder()
+    let file = AtomicFile(folder.url.appendingPathComponent("file"))
+    try file.write(Data([1]))
+    let copy = try #require(try file.setAside())
+    // A folder in the place of its draft can't be removed as a file.
+    try FileManager.default.createDirectory(
+      at: file.url.appendingPathExtension("new"), withIntermediateDirectories: false)
+    #expect(throws: FileError.self) { try file.remove() }
+    #expect(!FileManager.default.fileExists(atPath: copy.path))
+    #expect(try file.read() == Data([1]))
   }
 
   @Test("After damage of the settings in a rewritten file, unsent edits of the account are sent")

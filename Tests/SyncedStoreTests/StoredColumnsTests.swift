@@ -34,11 +34,10 @@ struct StoredColumnsTests {
     func copy(to record: CKRecord) {}
   }
 
-  private static let types = KnownTypes(
-    Dictionary(
-      uniqueKeysWithValues: [
-        SyncedType(Note.self, merging: .serverWins), SyncedType(Tag.self, merging: .serverWins),
-      ].map { ($0.recordType, $0) }))
+  private static let types = Dictionary(
+    uniqueKeysWithValues: [
+      SyncedType(Note.self, merging: .serverWins), SyncedType(Tag.self, merging: .serverWins),
+    ].map { ($0.recordType, $0) })
 
   private static func entry(
     _ type: String, _ order: UInt64, _ change: (inout Entry) -> Void = { _ in }

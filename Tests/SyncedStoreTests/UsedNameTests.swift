@@ -62,6 +62,23 @@ struct UsedNameTests {
     try await phone.shutDown()
   }
 
+  @Test("A deletion and a revert of an item of another type leave the item that has the name")
+  func itemOfAnotherTypeStays() async throws {
+    let phone = try store("phone")
+    try phone.save(Note("x", "text"))
+    try await phone.sync()
+    try phone.delete(Errand("x"))
+    #expect(phone.items(Note.self).map(\.text) == ["text"] && phone.unsentRecordIDs.isEmpty)
+    try phone.save(Note("x", "edited", modified: 2))
+    try await phone.revert(Errand.self, named: "x")
+    #expect(phone.items(Note.self).map(\.text) == ["edited"] && phone.unsentRecordIDs.count == 1)
+    try await phone.sync()
+    let desk = try store("desk")
+    try await desk.sync()
+    #expect(desk.items(Note.self).map(\.text) == ["edited"])
+    for store in [phone, desk] { try await store.shutDown() }
+  }
+
   @Test(
     "A name that another device used again is that of the new item, also if the old one was edited",
     arguments: [false, true])

@@ -65,15 +65,33 @@ struct ZonesTests {
     }
     try phone.save(Note("c", "c"))
     let scope = RequestScope(kind: .fetchZoneChanges, device: "phone")
+    server.controls.forgetRequests()
     server.controls.fail(next: 100, with: .internalError, in: scope)
     await #expect(throws: CKError.self) { try await phone.sync() }
     #expect(phone.unsentRecordIDs.isEmpty)
+    #expect(server.controls.requestCount(in: scope) == 2, "with the change, and after it")
     server.controls.clear()
     for device in [phone, desk] {
       try await device.sync()
       #expect(Set(device.items(Note.self).map(\.id)) == ["a", "b", "c"])
       try await device.shutDown()
     }
+  }
+
+  @Test("A fetch that fails as a whole ends a sync at once")
+  func failedFetchIsNotRepeated() async throws {
+    let phone = try store("phone")
+    try await phone.sync()
+    try phone.save(Note("a", "a"))
+    let scope = RequestScope(kind: .fetchDatabaseChanges, device: "phone")
+    server.controls.forgetRequests()
+    server.controls.fail(next: 100, with: .badContainer, in: scope)
+    let error = await #expect(throws: CKError.self) { try await phone.sync() }
+    #expect(error?.code == .badContainer && server.controls.requestCount(in: scope) == 1)
+    server.controls.clear()
+    try await phone.sync()
+    #expect(phone.unsentRecordIDs.isEmpty)
+    try await phone.shutDown()
   }
 
   @Test("A zone of another store that can't be read is no failure of a sync")

@@ -120,7 +120,6 @@ private struct CompletedDevice {
     }
   }
 
-  /// The names of the devices.
   private var devices: [String] {
     let names = home.flatMap {
       try? FileManager.default.contentsOfDirectory(atPath: $0.devices.path)
@@ -128,7 +127,6 @@ private struct CompletedDevice {
     return (names ?? []).filter { !$0.hasPrefix(".") }.sorted()
   }
 
-  /// The accounts of the devices.
   private var accounts: [Completion.Candidate] {
     let names = devices.compactMap { device -> String? in
       guard let folder = try? home?.folder(ofDevice: device) else { return nil }
@@ -139,7 +137,6 @@ private struct CompletedDevice {
 }
 
 extension ToolCommand {
-  /// Prints the completion script of a shell.
   static let completion = ToolCommand(
     "completion",
     Verb("bash|zsh|fish") { arguments in

@@ -23,7 +23,6 @@ enum Help {
     }
   }()
 
-  /// The commands of the overview.
   static let commands = entries("overview")
 
   /// The entries of a section: the lines indented by two blanks that begin with a lower-case word.
@@ -53,7 +52,6 @@ enum Help {
     return text
   }
 
-  /// The manual page.
   static var manual: String {
     ManualPage.text(
       "stores", "example apps on a sync engine", overview: sections[0].text,

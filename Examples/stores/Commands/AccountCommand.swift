@@ -2,7 +2,6 @@ import CommandLineKit
 import Foundation
 
 extension ToolCommand {
-  /// Shows or changes the account of the device.
   static let account = ToolCommand(
     "account",
     .inSession { try $0.showAccount($1) },

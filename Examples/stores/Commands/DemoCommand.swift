@@ -2,7 +2,6 @@ import CommandLineKit
 import Foundation
 
 extension ToolCommand {
-  /// Runs the demo.
   static let demo = ToolCommand(
     "demo",
     Verb("[--store STORE]") { arguments in

@@ -2,7 +2,6 @@ import CommandLineKit
 import Foundation
 
 extension ToolCommand {
-  /// Removes all data.
   static let reset = ToolCommand(
     "reset",
     Verb("[--force]") { arguments in

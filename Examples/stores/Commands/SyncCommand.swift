@@ -2,7 +2,6 @@ import CommandLineKit
 import Foundation
 
 extension ToolCommand {
-  /// Syncs all stores.
   static let sync = ToolCommand(
     "sync", .inSession { try await $0.syncAll($1) })
 }

@@ -15,7 +15,6 @@ struct DemoAct: Sendable {
   var addItem: @Sendable (_ name: String, DemoDevice) async throws -> Void
 }
 
-/// An app on a device of the demo.
 struct DemoApp<App: StoreApp>: Sendable {
   let device: DemoDevice
   let app: App
@@ -41,10 +40,8 @@ struct DemoDevice: Sendable {
     for app in apps { try await app.start() }
   }
 
-  /// One of its apps.
   func app<App: StoreApp>(_ type: App.Type) throws -> App { try session.app(type) }
 
-  /// The device with one of its apps.
   func with<App: StoreApp>(_ type: App.Type) throws -> DemoApp<App> {
     DemoApp(device: self, app: try app(type))
   }

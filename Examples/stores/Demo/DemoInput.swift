@@ -6,7 +6,6 @@ struct DemoInput {
   /// The files that become tabs.
   var files: [TextFiles.File]
 
-  /// Share texts of daily puzzles.
   var shareTexts: String
 
   /// Lines for the clipboard.

@@ -4,7 +4,6 @@ import Foundation
 import SyncSupport
 import SyncedStore
 
-/// A note of the shared folder.
 private struct FolderNote: SyncedItem {
   static let recordType = "Note"
 

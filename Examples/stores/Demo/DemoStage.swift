@@ -9,7 +9,6 @@ struct DemoStage {
   let cloud: Cloud
   let stores: [Store]
 
-  /// The input: files of this repository, or generated ones.
   let input: DemoInput
 
   /// The conditions that did not hold.
@@ -61,7 +60,6 @@ struct DemoStage {
   /// Releases a device's apps without stopping them.
   mutating func drop(_ name: String) { running[name] = nil }
 
-  /// Begins the next scene.
   mutating func begin(_ title: String) {
     scene += 1
     output.endProgress()
@@ -146,7 +144,6 @@ extension DemoStage {
   }
 }
 
-/// `yes` or `no`.
 func yesOrNo(_ isTrue: Bool) -> String { isTrue ? "yes" : "no" }
 
 /// The seconds since `start`, rounded to two places.

@@ -6,7 +6,6 @@ struct RecordTable: Equatable {
   /// The fields of each record as bytes, by type and name of the record.
   private(set) var rows: [String: [UInt8]] = [:]
 
-  /// A table of records.
   init(_ records: [CKRecord] = []) {
     for record in records { add(record) }
   }
@@ -17,7 +16,6 @@ struct RecordTable: Equatable {
     for item in items { rows[item.name] = Array(item.text.utf8) }
   }
 
-  /// Adds a record.
   mutating func add(_ record: CKRecord) {
     var bytes: [UInt8] = []
     for key in record.allKeys() {
@@ -38,7 +36,6 @@ struct RecordTable: Equatable {
     rows["\(record.recordType)/\(record.recordID.recordName)"] = bytes
   }
 
-  /// The records of some types.
   func only(_ types: [String]) -> RecordTable {
     var table = RecordTable()
     table.rows = rows.filter { row in types.contains { row.key.hasPrefix($0 + "/") } }

@@ -10,7 +10,6 @@ struct TraceSearch {
 
   private static let headLength = 8
 
-  /// A search for the names and texts in `traces`.
   init(of traces: Traces) {
     let lines = traces.texts.compactMap(Self.line)
     let traces = traces.names.filter { $0.utf8.count >= Self.headLength } + lines
@@ -20,10 +19,8 @@ struct TraceSearch {
     }
   }
 
-  /// The number of traces.
   var count: Int { traces.count }
 
-  /// The result of a search.
   struct Findings {
     var inMemory = 0
     var inFiles = 0

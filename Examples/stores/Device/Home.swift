@@ -3,7 +3,6 @@ import Foundation
 
 /// The folder of all devices, and the server that they sync with.
 struct Home: Sendable {
-  /// The folder.
   let url: URL
 
   /// The HTTP server that the devices sync with; `nil` for the home's own in a file.
@@ -45,7 +44,6 @@ struct Home: Sendable {
     server = nil
   }
 
-  /// The URL of the file called `name`.
   func item(_ name: String) -> URL { url.appendingPathComponent(name) }
 
   /// The names of the existing files of the tool.
@@ -79,7 +77,6 @@ struct Home: Sendable {
     item(server.map { "\(Self.servers)/\($0.folderName)/devices" } ?? "devices")
   }
 
-  /// The folder of the device called `name`.
   func folder(ofDevice name: String) throws(ToolError) -> URL {
     let allowed = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")
     guard (1...64).contains(name.utf8.count), name.allSatisfy(allowed.contains),

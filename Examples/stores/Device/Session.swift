@@ -83,7 +83,6 @@ final class Session: Sendable {
     return app
   }
 
-  /// The apps of some stores.
   func apps(of stores: [Store] = Store.all) throws -> [any StoreApp] {
     try Store.apps(of: stores).map { try app($0) }
   }

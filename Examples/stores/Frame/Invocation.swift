@@ -2,9 +2,7 @@ import CommandLineKit
 
 /// One call of the tool, while its command runs.
 struct Invocation: Sendable {
-  /// The home folder.
   let home: Home
-  /// The device to act as.
   let device: String
   /// The account given on the command line.
   let account: String?
@@ -14,7 +12,6 @@ struct Invocation: Sendable {
 
 /// The options of every command.
 struct GlobalOptions: Hashable {
-  /// The usage line of these options.
   static let usage = UsageLine(
     "[--home DIR] [--device DEVICE] [--account ACCOUNT] [--server URL] [--api-token T] "
       + "[--web-token T] [--control-token T] [--json] [--color auto|always|never] [--help] "
@@ -29,7 +26,6 @@ struct GlobalOptions: Hashable {
   /// The options with the values given, by name.
   init(_ values: [String: String]) { self.values = values }
 
-  /// Reads the options of every command.
   init(_ arguments: inout Arguments) throws(UsageError) {
     values = [:]
     for option in Self.usage.options where option.value != nil {
@@ -46,6 +42,5 @@ struct GlobalOptions: Hashable {
     wantsVersion = arguments.flag("version")
   }
 
-  /// The value of the option called `name`.
   subscript(_ name: String) -> String? { values[name] }
 }

@@ -10,7 +10,6 @@ struct NamedItem<App: StoreApp, Item: Sendable>: Sendable {
   /// Finds the item; throws `ToolError`.
   let find: @Sendable (App, String) throws -> Item
 
-  /// An item found by a function.
   init(_ what: String, find: @escaping @Sendable (App, String) throws -> Item) {
     self.what = what
     self.find = find
@@ -48,6 +47,19 @@ extension Parameter {
     _ name: String, _ rule: String, parse: @escaping @Sendable (String) -> Wrapped?
   ) -> Self where Value == Wrapped? {
     Parameter { try $0.value(name).map { try checked($0, rule, parse) } }
+  }
+}
+
+extension Parameter where Value == URL {
+  /// A required link; `what` is the noun for it in the error for a missing one.
+  static func link(_ what: String) -> Self {
+    Parameter { arguments in
+      let text = try arguments.word(what)
+      guard let url = URL(string: text), url.scheme != nil else {
+        throw UsageError("\(quoted(text)) is no link")
+      }
+      return url
+    }
   }
 }
 
@@ -110,6 +122,5 @@ extension Output {
     try result([change: id.uuidString], "\(change) \(id)")
   }
 
-  /// Prints a report.
   func result(_ report: SyncReport) throws { try result(report.document, report.words) }
 }

@@ -6,7 +6,6 @@ import CommandLineKit
 ///
 /// README.md describes how to add one.
 struct Store: Sendable {
-  /// The name on the command line.
   let name: String
 
   /// The app that stores and syncs its items; several stores may share one.
@@ -65,13 +64,10 @@ struct Store: Sendable {
 
 /// What `watch` shows of a store.
 struct Watching<App: StoreApp>: Sendable {
-  /// An item at one time.
   struct Item {
-    /// The item's identity.
     var id: String
     /// A value that differs if the item has changed.
     var state: AnyHashable
-    /// The item as it is shown.
     var row: Row
 
     init(_ id: String, _ row: Row, state: AnyHashable? = nil) {

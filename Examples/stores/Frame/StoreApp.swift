@@ -50,7 +50,6 @@ extension StoreApp {
 
   func start() {}
 
-  /// The number of items of all kinds.
   var itemCount: Int { inventory.reduce(0) { $0 + $1.count } }
 
   /// Runs `body`, then stops the app, also if `body` throws.
@@ -138,7 +137,6 @@ struct AppPlace: Sendable {
   /// The app's folder; it does not exist yet when the app is new on the device.
   let directory: URL
 
-  /// The device, with its connection to the server.
   let device: ConnectedDevice
 
   /// The apps' container, on the connection of the device.

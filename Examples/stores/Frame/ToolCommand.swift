@@ -2,7 +2,6 @@ import CommandLineKit
 
 /// The first word of a command line: a store, or a command for all stores.
 struct ToolCommand: Sendable {
-  /// The word.
   let name: String
 
   /// The verbs that may follow the word.
@@ -11,14 +10,12 @@ struct ToolCommand: Sendable {
   /// The command without a verb; `nil` if it needs one.
   let alone: Verb?
 
-  /// A command for all stores.
   init(_ name: String, _ alone: Verb, verbs: [Verb] = []) {
     self.name = name
     self.alone = alone
     self.verbs = verbs
   }
 
-  /// The command of a store.
   init(_ store: Store) {
     name = store.name
     verbs = store.verbs
@@ -53,7 +50,6 @@ struct ToolCommand: Sendable {
     }
   }
 
-  /// Takes the verb from the command line.
   private func verb(_ arguments: inout Arguments) throws(UsageError) -> Verb {
     if let alone, verbs.isEmpty || arguments.nextWord == nil { return alone }
     let word = try arguments.word("a verb for \(name)")

@@ -146,7 +146,6 @@ struct Verbs<App: StoreApp>: Sendable {
     }
   }
 
-  /// The verb `sync`.
   func sync() -> Verb { Verb("sync") { _ in syncNow } }
 
   /// The verb `sync [on|off]`, for a store whose sync the user can turn off.

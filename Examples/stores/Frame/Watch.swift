@@ -13,7 +13,6 @@ struct Watch<App: StoreApp>: Sendable {
   /// The maximum number of looks without a sync, since a push may be lost.
   private static var patience: Int { 30 }
 
-  /// Watches a store on the device of `invocation`.
   init(_ watching: Watching<App>, _ invocation: Invocation) {
     self.watching = watching
     self.invocation = invocation

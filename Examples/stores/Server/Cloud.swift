@@ -35,7 +35,6 @@ struct Cloud: Sendable {
     whyNoFaults = nil
   }
 
-  /// The server at `address`.
   init(_ address: WebAddress) {
     place = .web(address)
     container = address.onlyContainer ?? Session.container

@@ -6,10 +6,8 @@ import Synchronization
 
 /// One device's connection to a server, and the stores' container on it.
 struct CloudDevice: Sendable {
-  /// The transport for containers.
   let transport: DeviceTransport
 
-  /// The stores' container.
   let container: CKContainer
 
   private let control: Control?
@@ -23,7 +21,6 @@ struct CloudDevice: Sendable {
     self.control = control
   }
 
-  /// Signs in as another account.
   func signIn(as account: String) async throws {
     switch transport.inner {
     case let device as LoopbackDevice: device.signIn(as: account)
@@ -44,7 +41,6 @@ final class DeviceTransport: CloudTransport {
 
   fileprivate init(_ inner: any CloudTransport) { self.inner = inner }
 
-  /// The number of requests that were sent.
   var requestCount: Int { state.withLock { $0.requestCount } }
 
   /// Connects the device to the network, or disconnects it.

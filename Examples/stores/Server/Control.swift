@@ -11,7 +11,6 @@ struct Control: Sendable {
   let url: URL
   let token: String
 
-  /// Whether the server injects faults.
   func injectsFaults() async throws(CloudError) -> Bool {
     struct Status: Decodable { var faultControl: Bool }
     let status: Status = try await call("status")

@@ -1,6 +1,7 @@
 import CloudProtocol
 import CloudSync
 import Foundation
+import SyncSupport
 import Synchronization
 
 /// Receives the pushes of an HTTP server until it is released.
@@ -41,9 +42,7 @@ final class PushLine: Sendable {
     device = Cloud(address).device("\(name) (watching)", account: account)
     for make in subscriptions {
       let (scope, subscription) = make()
-      let info = CKSubscription.NotificationInfo()
-      info.shouldSendContentAvailable = true
-      subscription.notificationInfo = info
+      subscription.notificationInfo = .silent
       _ = try await device.container.database(with: scope).save(subscription)
     }
     self.account = account

@@ -64,7 +64,6 @@ final class AchievementsApp: StoreApp {
 
   private var unlocked: Int { store.stored.count(where: \.isUnlocked) }
 
-  /// The state of the sync.
   var status: SyncReport {
     let status = store.status
     let updated = status.lastUpdated.map(timestamp) ?? "never"

@@ -6,7 +6,6 @@ import GameResultStore
 private let verb = Verbs<AchievementsApp>()
 
 extension Store {
-  /// The achievements of daily puzzles.
   static let achievements = Store(
     "achievements",
     watching: Watching<AchievementsApp>(noun: "achievement", changed: "reached") { app in

@@ -76,7 +76,6 @@ struct AnnotationsApp: StoreApp {
   /// The metrics of all commands on this device.
   func metrics() throws -> SyncMetrics { try metricsFile.read() ?? SyncMetrics() }
 
-  /// Sets all metrics to 0.
   func resetMetrics() throws { try metricsFile.write(SyncMetrics()) }
 
   /// Adds the metrics of this command to those on the disk.

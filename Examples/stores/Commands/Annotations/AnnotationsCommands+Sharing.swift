@@ -31,7 +31,7 @@ extension Store {
       let url = try await app.store.share(layer.id, with: guests, mayWrite: !isReadOnly)
       try output.result(["url": url.absoluteString], url.absoluteString)
     },
-    verb("accept", access: .syncedServer, link) { app, output, link in
+    verb("accept", access: .syncedServer, .link("the link")) { app, output, link in
       try await app.store.accept(link)
       try list(app, output)
     },
@@ -72,14 +72,6 @@ extension Store {
       throw UsageError("say with whom: --with PERSON, or --link for all who know the link")
     }
     return guests
-  }
-
-  private static let link = Parameter<URL> { arguments in
-    let text = try arguments.word("the link")
-    guard let url = URL(string: text), url.scheme != nil else {
-      throw UsageError("\(quoted(text)) is no link")
-    }
-    return url
   }
 
   private static func list(_ app: AnnotationsApp, _ output: Output) throws {

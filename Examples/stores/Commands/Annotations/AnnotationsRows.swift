@@ -15,7 +15,6 @@ extension SyncItemStatus {
 }
 
 extension Row {
-  /// A layer as it is shown.
   init(_ layer: Layer, _ store: AnnotationStore) {
     let (mark, style) = layer.syncStatus.mark
     let annotations = store.annotations(on: layer.id).count
@@ -38,7 +37,6 @@ extension Row {
       ])
   }
 
-  /// An annotation as it is shown.
   init(_ annotation: Annotation) {
     let (mark, style) = annotation.syncStatus.mark
     let media = annotation.content.mediaURL?.path
@@ -104,7 +102,6 @@ extension Annotation {
 }
 
 extension AnnotationsApp {
-  /// The result of a sync in one line.
   var syncWords: String {
     let conflicts = store.conflicts.count
     var parts = [
@@ -117,7 +114,6 @@ extension AnnotationsApp {
     return parts.joined(separator: ", ")
   }
 
-  /// The state of the sync.
   var status: SyncReport {
     let (orphans, unreadable) = (store.orphans.count, store.unreadableCount)
     let refusals = store.refusals.map { "refused: \($0.id) \($0.message)" }

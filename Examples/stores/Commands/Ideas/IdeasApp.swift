@@ -1,8 +1,8 @@
 import CommandLineKit
 import Foundation
 import IdeaStore
+import SyncSupport
 
-/// The ideas of a device.
 struct IdeasApp: StoreApp {
   static let name = "ideas"
 
@@ -48,7 +48,7 @@ struct IdeasApp: StoreApp {
   func stop() async { await store.stop() }
 
   var seen: RecordTable {
-    RecordTable(store.ideas.map { ("Idea/\($0.id.uuidString)", $0.canonicalLine) })
+    RecordTable(store.ideas.map { ("Idea/\($0.id.uuidString)", $0.canonicalText) })
   }
 
   var traces: Traces {
@@ -58,7 +58,6 @@ struct IdeasApp: StoreApp {
       texts: ideas.flatMap { [$0.title, $0.description] }.filter { !$0.isEmpty })
   }
 
-  /// The state of the sync.
   var status: SyncReport {
     let status = store.status
     let (ideas, deleted) = (store.ideas.count, store.deletedIdeas.count)
@@ -84,7 +83,6 @@ struct IdeasApp: StoreApp {
     ])
   }
 
-  /// An idea as it is shown.
   func row(_ idea: Idea) -> Row {
     let state = store.syncState(of: idea.id)
     let isPending = state?.isPendingSync ?? true

@@ -86,7 +86,6 @@ extension Store {
     return (prefix, title, text)
   }
 
-  /// An entry of the sync log as it is shown.
   @Sendable private static func row(_ entry: IdeaLogEntry) -> Row {
     let operation = entry.operation.rawValue
     let isBad = operation == "failure" || operation == "damage"
@@ -104,7 +103,6 @@ extension Store {
 }
 
 extension IdeasApp {
-  /// Prints a changed idea.
   fileprivate func show(_ idea: Idea, _ output: Output) throws {
     try output.result(row(idea).document, "version \(idea.version) of \(idea.id)")
   }

@@ -6,7 +6,6 @@ import SyncSupport
 private let verb = Verbs<ItsypadApp>()
 
 extension Row {
-  /// A clipboard entry as it is shown.
   init(_ entry: ClipboardEntry, unsent: Bool) {
     self.init(
       ["id": entry.id, "text": entry.text, "timestamp": entry.timestamp, "unsent": unsent],
@@ -25,7 +24,6 @@ extension Store {
     "the entry's ID", "clipboard entry"
   ) { $0.clipboard.entries }
 
-  /// A clipboard history.
   static let clipboard = Store(
     "clipboard",
     watching: Watching<ItsypadApp>(noun: "entry", removed: "deleted") { app in

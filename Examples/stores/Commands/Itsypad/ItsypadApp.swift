@@ -29,7 +29,6 @@ final class ItsypadApp: StoreApp {
 
   var unsent: Int { store.status.unsentCount }
 
-  /// The activity of the sync.
   var activity: SyncedStore.Activity { store.status.activity }
 
   /// Starts to sync, unless the user turned sync off on this device.
@@ -49,7 +48,6 @@ final class ItsypadApp: StoreApp {
     store.connect(to: try place.container(), automaticallySync: false)
   }
 
-  /// Turns sync on or off on this device.
   func setEnabled(_ isEnabled: Bool) async throws {
     try connect()
     try store.setEnabled(isEnabled)

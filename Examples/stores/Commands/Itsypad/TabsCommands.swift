@@ -7,7 +7,6 @@ import TabStore
 private let verb = Verbs<ItsypadApp>()
 
 extension Row {
-  /// A tab as it is shown.
   init(_ tab: ScratchTab, unsent: Bool) {
     let bytes = tab.content.utf8.count
     self.init(
@@ -97,7 +96,6 @@ extension Store {
 }
 
 extension ItsypadApp {
-  /// Changes a tab.
   fileprivate func change(
     _ tab: ScratchTab, _ output: Output, _ edit: (inout ScratchTab) -> Void
   ) throws {

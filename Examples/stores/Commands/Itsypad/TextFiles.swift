@@ -5,7 +5,6 @@ import TabStore
 
 /// The text files of a folder, by their path in it.
 struct TextFiles {
-  /// A file.
   struct File {
     var name: String
     var content: String
@@ -65,7 +64,6 @@ struct TextFiles {
 }
 
 extension TabStore {
-  /// What ``takeOver(_:now:)`` did.
   struct TakeOver {
     var added = 0
     var changed = 0

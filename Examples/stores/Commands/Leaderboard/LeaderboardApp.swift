@@ -51,7 +51,6 @@ final class LeaderboardApp: StoreApp {
       texts: social.canonicalRows.map(\.text))
   }
 
-  /// The state of the service.
   var status: SyncReport {
     let service = social.serviceStatus
     let (scores, boards) = (social.myScores.count, social.leaderboards.count)
@@ -77,7 +76,6 @@ final class LeaderboardApp: StoreApp {
 }
 
 extension Row {
-  /// A line of a ranking as it is shown.
   init(_ row: LeaderboardRow) {
     self.init(
       [
@@ -91,7 +89,6 @@ extension Row {
       ])
   }
 
-  /// A leaderboard as it is shown.
   init(_ board: SharedLeaderboard) {
     let members = board.members.filter(\.hasJoined).map {
       $0.displayName ?? $0.userId ?? "somebody"
@@ -108,7 +105,6 @@ extension Row {
       ])
   }
 
-  /// A friend as it is shown.
   init(_ friend: Friend) {
     let code = (try? FriendCode(friend.connection.friendCode))?.description ?? "?"
     let name = friend.profile?.displayName ?? "not met yet"

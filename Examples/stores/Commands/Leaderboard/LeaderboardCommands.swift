@@ -90,7 +90,7 @@ extension Store {
         }
       try output.result(["url": url.absoluteString], url.absoluteString)
     }
-    verb("accept", access: .server, link) { app, output, url in
+    verb("accept", access: .server, .link("the leaderboard's link")) { app, output, url in
       let board = try await app.social.accept(url)
       try output.result(Row(board).document, "joined \(printable(board.title)), \(board.id)")
     }
@@ -113,12 +113,6 @@ extension Store {
   }
 
   private static let board = Parameter.word("the leaderboard's title or ID")
-
-  private static let link = Parameter<URL> { arguments in
-    let text = try arguments.word("the leaderboard's link")
-    guard let url = URL(string: text) else { throw UsageError("\(quoted(text)) is no link") }
-    return url
-  }
 
   /// An option with a day, written with or without hyphens, as a number.
   private static let day = Parameter.option("day", "a day is written as 2026-11-03") { text in
@@ -164,7 +158,6 @@ extension Store {
 }
 
 extension DailyScore {
-  /// The score of a result of a daily puzzle.
   fileprivate init(_ result: GameResult) {
     self.init(
       gameId: result.gameId.uuidString, dateInt: DailyScore.dateInt(of: result.date),

@@ -3,7 +3,6 @@ import Foundation
 import GameResultStore
 import SyncSupport
 
-/// The collection of puzzle results.
 struct ResultsApp: StoreApp {
   static let name = "results"
   static let recordTypes = ["GameResult"]
@@ -68,7 +67,6 @@ struct ResultsApp: StoreApp {
 }
 
 extension Row {
-  /// A result as it is shown.
   init(_ result: GameResult) {
     let score = result.score.map { "\($0)" } ?? "–"
     let best = result.maxAttempts > 0 ? "/\(result.maxAttempts)" : ""
@@ -84,7 +82,6 @@ extension Row {
       ])
   }
 
-  /// A streak as it is shown.
   init(_ streak: GameStreak) {
     let (current, longest) = (streak.currentStreak, streak.maxStreak)
     let (solved, played) = (streak.totalGamesCompleted, streak.totalGamesPlayed)

@@ -6,7 +6,6 @@ import SyncSupport
 private let verb = Verbs<ResultsApp>()
 
 extension Store {
-  /// Results of daily puzzles.
   static let results = Store(
     "results",
     watching: Watching<ResultsApp>(noun: "result", removed: "deleted") { app in

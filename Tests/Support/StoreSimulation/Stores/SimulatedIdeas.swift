@@ -4,6 +4,7 @@ import IdeaStore
 import LoopbackServer
 import Records
 import SimulationSupport
+import SyncSupport
 
 extension SimulatedStore {
   /// Ideas in the default zone: the later version wins, and a deletion is a change like any other.
@@ -20,7 +21,7 @@ extension SimulatedStore {
     store.start()
     return SimulatedStore(
       app: store,
-      items: { store.ideas.map { ($0.id.uuidString, $0.canonicalLine) } },
+      items: { store.ideas.map { ($0.id.uuidString, $0.canonicalText) } },
       canonicalText: { store.canonicalText },
       waitingCount: { store.status.pending },
       isWaiting: { key in
@@ -66,7 +67,7 @@ extension SimulatedStore {
     var bytes = withUnsafeBytes(of: Int64(idea.version).bigEndian) { Array($0) }
     for text in [idea.deviceId, idea.title, idea.description] { bytes += Array(text.utf8) + [0] }
     return .wrote(
-      key: idea.id.uuidString, line: idea.canonicalLine,
+      key: idea.id.uuidString, line: idea.canonicalText,
       rank: EditRank(
         first: idea.updatedAt.timeIntervalSince1970,
         then: bytes + [idea.isCompleted ? 1 : 0]))
