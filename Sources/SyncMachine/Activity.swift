@@ -129,6 +129,13 @@ struct Fetch: Sendable {
     }
   }
 
+  /// Whether `error` refuses a question for more zones than the server takes, which is asked again
+  /// in parts.
+  func isDivided(by error: CloudError) -> Bool {
+    guard case .checkingZones(_, let zones) = step else { return false }
+    return error.code == .limitExceeded && zones.count > 1
+  }
+
   /// Records that the deletion of `zone` was delivered to the app; this also explains its errors.
   mutating func noteGone(_ zone: ZoneID) {
     zonesInDoubt.remove(zone)
@@ -168,6 +175,8 @@ struct Send: Sendable {
   var reportedRecords: [RecordID] = []
   /// Zones in the event that the app is handling; settled when it has returned.
   var reportedZones: [ReportedZone] = []
+  /// Zones whose changes were refused: one that the app adds again waits for the next send.
+  var refusedZones: Set<ZoneID> = []
   /// The records of the batches without a pending change.
   var untracked: Set<RecordID> = []
   /// Whether the app's batches repeat such records, so that asking again might never end.

@@ -75,6 +75,9 @@ extension SyncMachine {
     guard configuration.automaticallySync, hasChangesToSend else { return }
     if schedule.refusesSends, schedule.sendDue != nil { return }
     schedule.sendDue = min(schedule.sendDue ?? due, due)
+    // The fetch that is required before it waits for the network as well.
+    guard state.needsFetch, schedule.networkWaits.contains(.fetch) else { return }
+    schedule.fetchDue = schedule.fetchDue.map { min($0, due) }
   }
 
   /// Reports that the server may have changes, as after a push.
@@ -201,7 +204,7 @@ extension SyncMachine {
   }
 
   /// The error for a call made before the moment that the server asked for.
-  private func gateError(_ now: Moment) -> CloudError? {
+  func gateError(_ now: Moment) -> CloudError? {
     guard let gate = schedule.notBefore, gate > now else { return nil }
     let wait = gate - now
     let seconds =

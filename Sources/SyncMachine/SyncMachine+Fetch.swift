@@ -75,12 +75,12 @@ extension SyncMachine {
       }
       return readZone(&fetch, now: now)
     }
-    let isInScope = scope.membership
-    let waiting = state.changedZones.filter {
-      isInScope($0) && !fetch.finishedZones.contains($0)
-    }
+    // Found one at a time: a list of those that wait would be made once for each zone.
+    let (isInScope, finished) = (scope.membership, fetch.finishedZones)
+    func isWaiting(_ zone: ZoneID) -> Bool { isInScope(zone) && !finished.contains(zone) }
     let prioritized = fetch.options.prioritizedZones.map { state.resolved($0) }
-    if let zone = prioritized.first(where: waiting.contains) ?? waiting.first {
+    let first = prioritized.first { isWaiting($0) && state.changedZones.contains($0) }
+    if let zone = first ?? state.changedZones.first(where: isWaiting) {
       return open(&fetch, zone, now: now)
     }
     guard !fetch.deniedZones.isEmpty else { return close(&fetch) }
@@ -95,9 +95,6 @@ extension SyncMachine {
     let cursor = startsOver ? nil : state.zoneTokens[zone]
     fetch.zone = Fetch.OpenZone(id: zone, cursor: cursor, startsOver: startsOver)
     delivery.events.append(.willFetchZoneChanges(zone, startsOver: cursor == nil))
-    // Until the first page's token is stored: a fetch interrupted after the app has the page
-    // begins again, and then must tell of what went in between.
-    if cursor == nil, !startsOver { record(.setZoneExpired(zone, true), now: now) }
     enter(.openingZone, in: &fetch)
     return .again
   }
@@ -143,7 +140,7 @@ extension SyncMachine {
   mutating func receive(
     _ answer: Result<CloudReply, CloudError>, for token: RequestToken, in fetch: Fetch, now: Moment
   ) {
-    if case .failure(let error) = answer { honor(error, now: now) }
+    if case .failure(let error) = answer, !fetch.isDivided(by: error) { honor(error, now: now) }
     guard fetch.awaited != token else { return settle(fetch, answer, now: now) }
     var fetch = fetch
     fetch.zone?.nextPage?.answer = answer
@@ -178,12 +175,19 @@ extension SyncMachine {
       enter(.deliveringDatabase(page), in: &fetch)
     case .failure(let error)
     where error.code == .changeTokenExpired && fetch.databaseCursor != nil:
-      // The token stays in the state until the listing is complete: an interrupted one starts
-      // again.
-      fetch.relisting = Fetch.Relisting(isServerReset: error.userDidResetEncryptedData)
-      fetch.databaseCursor = nil
       // A server that has lost the token may have lost the subscription as well.
       if state.subscription != nil { record(.setSubscription(nil), now: now) }
+      let isServerReset =
+        error.userDidResetEncryptedData || fetch.relisting?.isServerReset == true
+      if let refusal = gateError(now) {
+        // A token that leads to the report of a reset is kept: the next fetch needs the report.
+        if !isServerReset { record(.setDatabaseToken(nil), now: now) }
+        return fail(&fetch, refusal)
+      }
+      // The token stays in the state until the listing is complete: an interrupted one starts
+      // again.
+      fetch.relisting = Fetch.Relisting(isServerReset: isServerReset)
+      fetch.databaseCursor = nil
       enter(.relisting, in: &fetch)
     case .failure(let error): fail(&fetch, error)
     case .success: fail(&fetch, Self.mismatch)
@@ -197,6 +201,12 @@ extension SyncMachine {
     switch answer {
     case .success(.zoneChanges(let page)) where page.zone == zone.id:
       if !page.modified.isEmpty || !page.deleted.isEmpty {
+        if zone.cursor == nil, !zone.startsOver {
+          // Until the token of this page is stored: a fetch interrupted after the app has the page
+          // begins again, and then must tell of what went in between.
+          record(.setZoneExpired(zone.id, true), now: now)
+          delivery.events.append(.stateUpdate)
+        }
         delivery.events.append(.fetchedZoneChanges(modified: page.modified, deleted: page.deleted))
       }
       enter(.deliveringZone(page), in: &fetch)
@@ -204,6 +214,7 @@ extension SyncMachine {
       // Everything is fetched again; the app is informed, so that it can drop deleted records.
       record(.setZoneToken(zone.id, nil), now: now)
       record(.setZoneExpired(zone.id, true), now: now)
+      if let refusal = gateError(now) { return failZone(&fetch, zone.id, refusal, now: now) }
       delivery.events.append(.didFetchZoneChanges(zone.id, nil))
       enter(.closingZone(reopens: true), in: &fetch)
     case .failure(let error): failZone(&fetch, zone.id, error, now: now)
@@ -260,6 +271,8 @@ extension SyncMachine {
       fetch.noteGone(deletion.zone)
     }
     for zone in page.modified { record(.setZoneChanged(zone, true), now: now) }
+    // When the list is read again for a denied zone, others may have changed since they were read.
+    fetch.finishedZones.subtract(page.modified.filter { fetch.failure?.zones[$0] == nil })
     fetch.databaseCursor = page.token
     noteListed(page, &fetch)
     // An interrupted relisting must start again, or deleted zones would be missed.

@@ -10,11 +10,9 @@ extension SyncMachine {
   /// Records the zones of a relisting, if there is one; at its end, the known zones it omitted are
   /// checked.
   func noteListed(_ page: DatabaseChangesPage, _ fetch: inout Fetch) {
-    guard var relisting = fetch.relisting else { return }
-    relisting.zones.formUnion(page.modified)
-    relisting.zones.formUnion(page.deleted.map(\.zone))
-    fetch.relisting = relisting
-    guard !page.moreComing else { return }
+    fetch.relisting?.zones.formUnion(page.modified)
+    fetch.relisting?.zones.formUnion(page.deleted.map(\.zone))
+    guard !page.moreComing, let relisting = fetch.relisting else { return }
     // The default zone is never listed: it always exists and has no change feed.
     fetch.zonesInDoubt.formUnion(
       state.knownZones.filter {
@@ -53,7 +51,7 @@ extension SyncMachine {
         }
       }
       conclude(&fetch, zones, losses)
-    case .failure(let error) where error.code == .limitExceeded && zones.count > 1:
+    case .failure(let error) where fetch.isDivided(by: error):
       // Too many in one request: retried with fewer.
       fetch.zonesPerQuestion = zones.count / 2
       enter(.ready, in: &fetch)

@@ -95,7 +95,9 @@ extension SyncMachine {
 
   private mutating func takeZones(_ send: Send) -> ModifyZones? {
     let scope = send.context.scope
-    let changes = state.zones.prefix(send.zonesPerRequest) { scope.containsZone($0.id) }
+    let changes = state.zones.prefix(send.zonesPerRequest) {
+      scope.containsZone($0.id) && !send.refusedZones.contains(state.resolved($0.id))
+    }
     guard !changes.isEmpty else { return nil }
     var request = ModifyZones()
     for change in changes where state.zones.take(change) {
@@ -126,10 +128,7 @@ extension SyncMachine {
     _ send: Send, _ answer: Result<CloudReply, CloudError>, now: Moment
   ) {
     var send = send
-    if case .failure(let error) = answer {
-      honor(error, now: now)
-      noteAccountError(error)
-    }
+    if case .failure(let error) = answer { noteAccountError(error) }
     switch send.step {
     case .sendingZones(_, let zones): settleZones(&send, zones, answer, now: now)
     case .sendingRecords(_, let batch): settleRecords(&send, batch, answer, now: now)
@@ -165,7 +164,7 @@ extension SyncMachine {
     }
     // A zone that is refused does not hold back the records of the others.
     if case .success(.zonesModified) = answer {
-      send.isOver = send.hasRetries
+      send.isOver = send.hasRetries || isHeldBack(now)
     } else {
       send.isOver = true
     }
@@ -178,7 +177,10 @@ extension SyncMachine {
     _ send: inout Send, _ zone: ZoneID, _ error: CloudError?, isDeletion: Bool = false, now: Moment
   ) {
     let returns = note(&send, error, now: now)
-    if let error { send.failure?.zones[zone] = error }
+    if let error {
+      send.failure?.zones[zone] = error
+      send.refusedZones.insert(state.resolved(zone))
+    }
     if returns {
       send.zoneCount += 1
       settle(zone, returns: true, now: now)

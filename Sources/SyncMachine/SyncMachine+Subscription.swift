@@ -27,6 +27,7 @@ extension SyncMachine {
     guard case .success(.subscriptions(let results)) = answer else {
       return goOn(&fetch, after: answer, now: now)
     }
+    for error in results.compactMap(\.error) { honor(error, now: now) }
     if let found = results.lazy.compactMap(\.value).first(where: isUsable) {
       record(.setSubscription(found.id), now: now)
       return goOn(&fetch, after: answer, now: now)
@@ -35,6 +36,7 @@ extension SyncMachine {
       // It may be there.
       return goOn(&fetch, after: .failure(error), now: now)
     }
+    if isHeldBack(now) { return goOn(&fetch, after: answer, now: now) }
     enter(.makingSubscription(configuration.subscription ?? Self.ownSubscription), in: &fetch)
   }
 
@@ -51,6 +53,7 @@ extension SyncMachine {
   ) {
     if case .success(.subscriptionsModified(let saved, _)) = answer {
       if let error = saved.first?.error {
+        honor(error, now: now)
         return goOn(&fetch, after: .failure(error), now: now)
       }
       record(.setSubscription(id), now: now)
@@ -61,8 +64,9 @@ extension SyncMachine {
   private mutating func goOn(
     _ fetch: inout Fetch, after answer: Result<CloudReply, CloudError>, now: Moment
   ) {
-    if case .failure(let error) = answer {
-      if isHeldBack(now) { return fail(&fetch, error) }
+    let error: CloudError? = if case .failure(let error) = answer { error } else { nil }
+    if let refusal = gateError(now) { return fail(&fetch, error ?? refusal) }
+    if let error {
       fetch.subscriptionFailure = error.code.disposition == .surface ? nil : error.code
     }
     enter(.ready, in: &fetch)

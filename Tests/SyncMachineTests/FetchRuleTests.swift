@@ -62,6 +62,71 @@ struct FetchRuleTests {
     #expect(story.machine.state.changedZones.isEmpty && story.request == nil)
   }
 
+  @Test("A scheduled fetch whose zones the app leaves out is followed by no other fetch")
+  func narrowedScheduledFetchIsNotRepeated() {
+    var story = Story.signedIn(automatically: true)
+    story.options = FetchOptions(scope: .zones([]))
+    story.answer(FetchStoryTests.database([Story.zone]))
+    #expect(story.told().suffix(2) == ["didFetchChanges", "done"])
+    story.advance(.seconds(3_600))
+    #expect(story.told() == [] && story.request == nil)
+    #expect(story.machine.state.changedZones == [Story.zone])
+  }
+
+  @Test("A zone is fetched first under each of its names")
+  func zoneIsPrioritizedUnderEitherName() {
+    let zones = ["A", "B"].map { ZoneID(name: $0) }
+    for owner in [ZoneID.currentOwner, Story.user.rawValue] {
+      var story = Story.signedIn()
+      let second = ZoneID(name: "B", owner: owner)
+      story.fetch(1, FetchOptions(prioritizedZones: [second]))
+      story.answer(FetchStoryTests.database(zones))
+      #expect(story.told().suffix(2) == ["willFetchZone B over", "> fetchZoneChanges"], "\(owner)")
+    }
+  }
+
+  /// Proves CE-180.
+  @Test(
+    "The first fetch of a zone keeps the token of each page, also after its first page failed",
+    arguments: [false, true])
+  func firstFetchKeepsTokensAfterFailure(isCancelled: Bool) {
+    var story = Story.signedIn()
+    story.fetch()
+    story.answer(FetchStoryTests.database([Story.zone]))
+    if isCancelled {
+      story.machine.cancelOperations(waiter: Waiter(number: 9), now: story.now)
+      story.run()
+    } else {
+      story.answer(.failure(CloudError(.networkFailure, "")))
+    }
+    #expect(story.machine.state.expiredZones.isEmpty && story.request == nil)
+    story.fetch(2)
+    story.answer(FetchStoryTests.database([], 2))
+    #expect(story.told().contains("willFetchZone Notes over"))
+    story.answer(FetchStoryTests.page(["a"], 3, more: true))
+    #expect(story.machine.state.zoneTokens[Story.zone] == .at(3))
+    #expect(story.machine.state.expiredZones.isEmpty)
+  }
+
+  /// Proves CE-180.
+  @Test("Before the first page of a zone the app gets a state with which that zone starts over")
+  func stateUpdatePrecedesFirstPage() {
+    var story = Story.signedIn()
+    var given = SyncState()
+    var pages = 0
+    story.onEvent = { machine, event, _ in
+      if case .stateUpdate = event { given = machine.state }
+      guard case .fetchedZoneChanges = event else { return }
+      pages += 1
+      #expect(given.expiredZones == [Story.zone])
+    }
+    story.fetch()
+    story.answer(FetchStoryTests.database([Story.zone]))
+    #expect(given.expiredZones.isEmpty)
+    story.answer(FetchStoryTests.page(["a"], 1, more: true))
+    #expect(pages == 1 && given.expiredZones.isEmpty)
+  }
+
   @Test("A zone that leaves the scope half read is not reported as completely read")
   func zoneThatLeavesTheScopeIsNotComplete() {
     let zones = ["A", "B"].map { ZoneID(name: $0) }

@@ -238,6 +238,39 @@ struct MissingZoneTests {
     #expect(story.machine.state.knownZones.isEmpty)
   }
 
+  /// Proves CE-181.
+  @Test("A zone that the list names again, after it was read, is read again by the same fetch")
+  func zoneThatChangedMeanwhileIsReadAgain() {
+    var story = Story.signedIn()
+    let (read, denied) = (MissingZoneTests.zones[0], MissingZoneTests.zones[1])
+    story.fetch()
+    story.answer(FetchStoryTests.database([read, denied]))
+    story.answer(FetchStoryTests.page(["a"], 1, zone: read))
+    story.answer(.failure(CloudError(.zoneNotFound, "")))
+    #expect(story.told().last == "> fetchDatabaseChanges")
+    let gone = ZoneDeletion(zone: denied, reason: .deleted)
+    story.answer(MissingZoneTests.page([read], 2, deleted: [gone]))
+    #expect(
+      story.told() == ["zones [\"A\"] [\"B deleted\"]", "willFetchZone A", "> fetchZoneChanges"])
+    story.answer(FetchStoryTests.page(["b"], 3, zone: read))
+    #expect(story.told().suffix(2) == ["didFetchChanges", "done"])
+    #expect(story.machine.state.changedZones.isEmpty)
+  }
+
+  /// Proves CE-181.
+  @Test("A denied zone that the list names as changed is not read again by the same fetch")
+  func deniedZoneIsNotReadAgainAtOnce() {
+    var story = Story.signedIn()
+    story.fetch()
+    story.answer(FetchStoryTests.database([Story.zone]))
+    story.answer(.failure(CloudError(.zoneNotFound, "")))
+    story.answer(MissingZoneTests.page([Story.zone], 2))
+    // Only that it exists is asked, since the list may be older than the denial.
+    story.answer(MissingZoneTests.fates([(Story.zone, nil)]))
+    #expect(story.told().suffix(2) == ["didFetchChanges", "failed partialFailure"])
+    #expect(story.request == nil && story.machine.state.changedZones == [Story.zone])
+  }
+
   /// Proves CE-118.
   @Test("A denied zone that the list does not name is asked for, and told when it is gone")
   func deniedZoneThatTheListDoesNotName() {

@@ -82,6 +82,65 @@ struct NetworkReturnStoryTests {
   }
 
   /// Proves CE-122.
+  @Test("After a success, another return of the network allows another repetition")
+  func eachReturnAllowsOneRepetition() {
+    var story = Story.signedIn(automatically: true)
+    for round in 0..<2 {
+      story.machine.networkReturned(now: story.now)
+      story.answer(.failure(CloudError(.networkFailure, "")))
+      #expect(story.request != nil, "round \(round): it was sent before the network came back")
+      story.answer(FetchStoryTests.database([]))
+      #expect(story.request == nil)
+      story.now = story.now + .seconds(1)
+      story.machine.serverChanged(now: story.now)
+      story.run()
+    }
+  }
+
+  /// Proves CE-122.
+  @Test("A send of which only items failed for the network goes out when it comes back")
+  func itemsThatFailedForNetworkGoOutAtOnce() {
+    for isZone in [false, true] {
+      var story = Story.signedIn(automatically: true)
+      story.answer(FetchStoryTests.database([]))
+      if isZone {
+        story.machine.add([PendingChange(.save, Story.zone)], now: story.now)
+      } else {
+        story.save("a")
+      }
+      story.advance(.milliseconds(100))
+      if isZone {
+        story.answerZones([Story.zone.name: .networkUnavailable])
+      } else {
+        story.answerRecords(["a": .networkUnavailable])
+      }
+      #expect(story.told().last == "failed partialFailure" && story.request == nil)
+      story.machine.networkReturned(now: story.now)
+      story.run()
+      #expect(story.told().last == "> fetchDatabaseChanges", "zone: \(isZone)")
+    }
+  }
+
+  /// Proves CE-163.
+  @Test(
+    "A change that is added while the server can't be reached ends the wait of the fetch, too",
+    arguments: [
+      (CloudError.Code.networkFailure, true), (CloudError.Code.serviceUnavailable, false),
+    ])
+  func addedChangeEndsWaitOfFetch(code: CloudError.Code, isSoon: Bool) {
+    var story = failing(CloudError(code, ""))
+    #expect(story.machine.state.needsFetch && story.request == nil)
+    story.save("b")
+    story.advance(.milliseconds(99))
+    #expect(story.request == nil)
+    story.advance(.milliseconds(1))
+    #expect((story.told().last == "> fetchDatabaseChanges") == isSoon)
+    guard isSoon else { return }
+    story.answer(FetchStoryTests.database([]))
+    #expect(story.told().last == "> modifyRecords")
+  }
+
+  /// Proves CE-122.
   @Test("A send that the network stopped goes out when the network comes back")
   func sendGoesOutAtOnce() {
     var story = Story.signedIn(automatically: true)

@@ -49,6 +49,28 @@ struct OwnNameTests {
     #expect(story.pending == [])
   }
 
+  /// Proves CE-155.
+  @Test func aSaveAndADeletionOfOneRecordByBothNamesGoIntoTwoRequests() {
+    var story = Story.signedIn()
+    let (saved, deleted) = (Story.id("a"), RecordID(name: "a", zone: named))
+    var isGiven = false
+    story.batch = { _, _ in
+      guard !isGiven else { return nil }
+      isGiven = true
+      return RecordBatch(
+        saves: [RecordSave(id: saved, type: "Note", changes: [])], deletions: [deleted])
+    }
+    story.save("a")
+    story.send()
+    var requests: [ModifyRecords] = []
+    while case .modifyRecords(let request)? = story.request?.request {
+      requests.append(request)
+      story.answerRecords()
+    }
+    #expect(requests.map { $0.save.map(\.id) } == [[saved], []])
+    #expect(requests.map(\.delete) == [[], [deleted]])
+  }
+
   /// Proves CE-156.
   @Test func aChangeAddedWhileTheBatchIsBuiltWaitsAgainWhicheverNameTheBatchUses() {
     for zone in [Story.zone, named] {

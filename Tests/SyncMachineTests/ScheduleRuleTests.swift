@@ -190,6 +190,72 @@ struct ScheduleRuleTests {
     #expect(story.told().last == "> modifyRecords")
   }
 
+  /// Proves CE-179.
+  @Test("A zone that the app adds again whenever it is refused is sent again after the back-off")
+  func refusedZoneIsSentAgainAfterBackoff() {
+    var story = Self.started()
+    story.onEvent = { machine, event, now in
+      guard case .sentDatabaseChanges(let sent) = event else { return }
+      machine.add(sent.saved.map { PendingChange(.save, $0.id) }, now: now)
+    }
+    story.machine.add([PendingChange(.save, Story.zone)], now: story.now)
+    var attempts = 0
+    for _ in 0..<3_600 {
+      story.advance(.seconds(1))
+      Self.answerFetch(&story)
+      guard case .modifyZones? = story.request?.request else { continue }
+      attempts += 1
+      story.answerZones([Story.zone.name: .permissionFailure])
+    }
+    #expect((12...30).contains(attempts), "\(attempts) attempts in an hour")
+  }
+
+  @Test("A scheduled send for which the app has no batch is followed by no other send")
+  func declinedSendIsNotRepeated() {
+    var story = Self.started()
+    story.batch = { _, _ in nil }
+    story.save("a")
+    story.advance(.milliseconds(100))
+    #expect(story.told() == ["willSendChanges", "batch?", "didSendChanges", "done"])
+    story.advance(.seconds(3_600))
+    #expect(story.told() == [] && story.pending == ["save a"])
+  }
+
+  @Test("No send begins for a change that was removed before it was due")
+  func removedChangeCausesNoSend() {
+    var story = Self.started()
+    story.save("a")
+    story.machine.remove([PendingChange(.save, Story.id("a"))], now: story.now)
+    story.advance(.seconds(1))
+    #expect(story.told() == [])
+    #expect(story.machine.next(now: story.now) == .wait(until: nil))
+  }
+
+  @Test("In manual mode an account that the server asks to wait for is checked after the wait")
+  func manualAccountCheckFollowsWait() {
+    var story = Story.signedIn()
+    story.save("a")
+    story.send()
+    story.answer(.failure(CloudError(.accountTemporarilyUnavailable, "", retryAfter: 30)))
+    #expect(story.told().last == "failed accountTemporarilyUnavailable")
+    let due = story.now + .seconds(30)
+    #expect(story.machine.next(now: story.now) == .wait(until: due))
+    story.advance(.seconds(30))
+    #expect(story.told() == ["> fetchCurrentUser"])
+  }
+
+  @Test("An account that can be used again is followed by a fetch")
+  func accountThatCanBeUsedAgainIsFetched() {
+    var story = Self.started()
+    story.machine.accountSignalled(now: story.now)
+    story.run()
+    story.answer(.failure(CloudError(.networkFailure, "")))
+    story.advance(.seconds(1))
+    #expect(story.told().last == "> fetchCurrentUser")
+    story.answer(.success(.currentUser(Story.user)))
+    #expect(story.told() == ["willFetchChanges", "> fetchDatabaseChanges"])
+  }
+
   // MARK: Back-off of fetches
 
   @Test("A push during a fetch that fails is followed by a fetch without a wait")
@@ -276,6 +342,29 @@ struct ScheduleRuleTests {
     story.advance(.seconds(1))
     #expect(story.log == ["stateUpdate"])
     #expect(story.machine.next(now: story.now) == .wait(until: nil))
+  }
+
+  @Test("The state after a failed send is delivered before its call returns")
+  func stateOfFailedSendPrecedesItsEnd() {
+    var story = Self.started()
+    var given = SyncState()
+    story.onEvent = { machine, event, _ in
+      if case .stateUpdate = event { given = machine.state }
+    }
+    story.save("a")
+    story.send()
+    story.answerRecords(["a": .serverRecordChanged])
+    #expect(story.log.suffix(2) == ["stateUpdate", "failed partialFailure"])
+    #expect(given.needsFetch && given == story.machine.state)
+  }
+
+  @Test("A state update follows an account event without a delay")
+  func stateUpdateFollowsAccountEvent() {
+    var story = Story()
+    story.machine.start(now: story.now)
+    story.run()
+    story.answer(.success(.currentUser(Story.user)))
+    #expect(story.log == ["> fetchCurrentUser", "accountChange signIn", "stateUpdate"])
   }
 
   @Test("A change that is added during the state update for a page has an update with a delay")

@@ -42,6 +42,24 @@ struct SendRuleTests {
     #expect(story.told().last == "done")
   }
 
+  @Test("The token of a zone that was deleted under the user's name is dropped")
+  func tokenOfZoneDeletedByUsersNameIsDropped() {
+    var state = SyncState()
+    state.user = Story.user
+    state.zoneTokens[Story.zone] = .at(5)
+    var story = Story(state: state)
+    story.machine.start(now: story.now)
+    story.run()
+    story.answer(.success(.currentUser(Story.user)))
+    let named = ZoneID(name: Story.zone.name, owner: Story.user.rawValue)
+    story.machine.add([PendingChange(.delete, named)], now: story.now)
+    story.send()
+    story.answerZones()
+    #expect(story.told().last == "done")
+    #expect(story.machine.state.zoneTokens.isEmpty)
+    #expect(story.machine.state.expiredZones == [Story.zone])
+  }
+
   @Test("The fetch token of a zone is dropped when the engine's deletion of it succeeds, only then")
   func tokenOfDeletedZoneIsDropped() {
     for error in [nil, CloudError(.permissionFailure, "")] {
@@ -128,6 +146,54 @@ struct SendRuleTests {
         "the zone's error is that of the send")
       #expect(story.pending == [])
     }
+  }
+
+  /// Proves CE-179, I16.
+  @Test("A refused zone change that the app adds again waits for the next send")
+  func refusedZoneAddedAgainWaitsForNextSend() {
+    for kind in [ChangeKind.save, .delete] {
+      var story = Story.signedIn()
+      story.onEvent = { machine, event, now in
+        guard case .sentDatabaseChanges(let sent) = event,
+          sent.saved.contains(where: { $0.error != nil })
+        else { return }
+        machine.add([PendingChange(kind, SendRuleTests.second)], now: now)
+      }
+      story.machine.add([PendingChange(.save, SendRuleTests.second)], now: story.now)
+      story.save("a")
+      story.send()
+      story.answerZones([SendRuleTests.second.name: .permissionFailure])
+      #expect(story.told().suffix(3) == ["sentDatabaseChanges", "batch?", "> modifyRecords"])
+      story.answerRecords()
+      #expect(story.told().suffix(2) == ["didSendChanges", "failed partialFailure"])
+      #expect(story.machine.state.zones.pending == [PendingChange(kind, SendRuleTests.second)])
+      story.send(2)
+      #expect(story.told().last == "> modifyZones")
+    }
+  }
+
+  @Test("The failure of a send names the zones that were refused, with their errors")
+  func failureNamesRefusedZones() {
+    var story = Story.signedIn()
+    story.machine.add(
+      [Story.zone, SendRuleTests.second].map { PendingChange(.save, $0) }, now: story.now)
+    story.send()
+    story.answerZones([SendRuleTests.second.name: .invalidArguments])
+    let failure = story.failures.last
+    #expect(failure?.error.code == .partialFailure && failure?.zones.count == 1)
+    #expect(failure?.zones[SendRuleTests.second]?.code == .invalidArguments)
+  }
+
+  @Test("A request for zones that is refused as a whole ends the send before its records")
+  func refusedZoneRequestEndsSend() {
+    var story = Story.signedIn()
+    story.machine.add([PendingChange(.save, SendRuleTests.second)], now: story.now)
+    story.save("a")
+    story.send()
+    story.answer(.failure(CloudError(.invalidArguments, "")))
+    let told = story.told()
+    #expect(told.suffix(2) == ["didSendChanges", "failed invalidArguments"], "\(told)")
+    #expect(story.pending == ["save a"] && story.request == nil)
   }
 
   /// Proves CE-31.

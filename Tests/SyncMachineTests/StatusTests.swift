@@ -130,6 +130,18 @@ struct StatusTests {
     #expect(story.machine.status(now: story.now).wait == gathering)
   }
 
+  @Test("In manual mode the wait that the server asked for has its end, and no other wait")
+  func manualWaitOfServerHasItsEnd() {
+    var story = Story.signedIn()
+    story.save("a")
+    story.send()
+    story.answer(.failure(CloudError(.serviceUnavailable, "", retryAfter: 30)))
+    let wait = SyncStatus.Wait(reason: .serverAsked, until: story.now + .seconds(30))
+    #expect(story.machine.status(now: story.now).wait == wait)
+    story.advance(.seconds(30))
+    #expect(story.machine.status(now: story.now).wait == nil)
+  }
+
   @Test("A wait has a reason and an end")
   func waitHasReasonAndEnd() {
     var nobody = Story(automatically: true)

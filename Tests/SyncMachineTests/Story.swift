@@ -28,8 +28,15 @@ struct Story {
   /// The last snapshot that the state store has.
   var snapshot: SyncState?
 
-  init(automatically: Bool = false, stores: Bool = false, state: SyncState = SyncState()) {
+  /// The failures of the operations that have ended.
+  var failures: [OperationFailure] = []
+
+  init(
+    automatically: Bool = false, stores: Bool = false, state: SyncState = SyncState(),
+    subscription: SubscriptionID? = nil
+  ) {
     var configuration = SyncMachine.Configuration(session: "s", automaticallySync: automatically)
+    configuration.subscription = subscription
     configuration.hasStateStore = stores
     configuration.keepsTransitions = true
     machine = SyncMachine(configuration: configuration, state: state)
@@ -82,7 +89,9 @@ struct Story {
       case .abandon:
         log.append("abandon")
         request = nil
-      case .finish(_, let outcome): log.append(Story.name(outcome))
+      case .finish(_, let outcome):
+        log.append(Story.name(outcome))
+        if case .failure(let failure) = outcome { failures.append(failure) }
       case .wait where hasWritten: break
       case .wait: return
       }

@@ -68,6 +68,24 @@ struct SubscriptionStoryTests {
     #expect(story.machine.state.subscription == SyncMachine.ownSubscription)
   }
 
+  @Test("A subscription that the app names is looked for once")
+  func namedSubscriptionIsLookedForOnce() {
+    let id = SubscriptionID("own")
+    var state = SyncState()
+    state.user = Story.user
+    var story = Story(automatically: true, state: state, subscription: id)
+    story.machine.start(now: story.now)
+    story.run()
+    story.answer(.success(.currentUser(Story.user)))
+    #expect(story.request?.request == .fetchSubscriptions([id]))
+    story.answer(Self.found([id]))
+    story.answer(FetchStoryTests.database([]))
+    #expect(story.told().last == "done")
+    story.machine.serverChanged(now: story.now)
+    story.run()
+    #expect(story.told() == ["willFetchChanges", "> fetchDatabaseChanges"])
+  }
+
   @Test("A subscription to a single record type is not used: it does not tell of other changes")
   func aSubscriptionOfOneTypeIsNotUsed() {
     var story = expired(isServerReset: false)

@@ -283,10 +283,8 @@ final class EngineDriver: Sendable {
       }
     }
     let (continuations, records) = core.withLock { core in
-      defer { core.failedRecords = [:] }
-      // The options of scheduled operations.
-      core.fetchOptions[0] = nil
-      core.sendOptions[0] = nil
+      // A call may also end while the operation of another one is running.
+      defer { if !core.machine.stage.isSend { core.failedRecords = [:] } }
       let continuations = waiters.compactMap { waiter in
         core.fetchOptions[waiter.number] = nil
         core.sendOptions[waiter.number] = nil
@@ -328,7 +326,12 @@ final class EngineDriver: Sendable {
     }
     if case .didSendChanges = event { dropListings() }
     move { core, _ in
-      if case .didSendChanges = event { core.batch = [] }
+      // The options of ticket 0 are those of scheduled operations.
+      if case .didFetchChanges = event { core.fetchOptions[0] = nil }
+      if case .didSendChanges = event {
+        core.sendOptions[0] = nil
+        core.batch = []
+      }
       core.machine.delivered()
     }
   }

@@ -12,15 +12,16 @@ struct StateJournal: Sendable {
 
   /// Opens a store and returns its journal and state; an empty store starts with `otherwise`.
   ///
+  /// If an empty store refuses that state, the journal has the error, as after any other write.
   /// - Throws: The store's error, or `SerializationError` for bytes that are not a state.
   static func open(
     _ store: any StateStore, otherwise: @autoclosure () throws -> SyncState
   ) throws -> (StateJournal, SyncState) {
     guard let contents = try store.load() else {
       let state = try otherwise()
-      let bytes = state.encoded()
-      try store.replace(with: bytes)
-      return (StateJournal(store: store, size: StoreSize(snapshot: bytes.count)), state)
+      var journal = StateJournal(store: store, size: StoreSize())
+      do { try journal.replace(with: state) } catch { journal.error = error }
+      return (journal, state)
     }
     do {
       var state = try SyncState(decoding: contents.snapshot)

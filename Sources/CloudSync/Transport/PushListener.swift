@@ -135,7 +135,7 @@ final class PushListener: Sendable {
       .members([
         "apnsEnvironment": .string(source.environment.rawValue),
         "clientId": .string(session.settings.device),
-      ]), call(source))
+      ]), call(source), since: session.epoch)
     guard let address = answer["webcourierURL"]?.string else {
       throw CloudError(.internalError, "the server sent no URL for pushes")
     }

@@ -50,6 +50,15 @@ package final class WebServicesSession: Sendable {
     /// after a later one that did.
     var cutOff: Int?
     var networkReturned: (@Sendable () -> Void)?
+
+    /// Whether a request of `call`, which began at the sign-in with this number, may use the token.
+    ///
+    /// Only a server that understands the extension members knows for whom a request is.
+    func admits(_ call: CloudCall, since epoch: Int, isExact: Bool) -> Bool {
+      let isOfUser = call.expectedUser == nil || call.expectedUser == user
+      if case .fetchCurrentUser = call.request { return isOfUser || user == nil }
+      return epoch == self.epoch && (isOfUser || isExact && user == nil)
+    }
   }
 
   let settings: Settings
@@ -112,12 +121,6 @@ package final class WebServicesSession: Sendable {
     state.withLock { if $0.epoch == epoch { $0.user = user } }
   }
 
-  /// Throws when `expected` is not the account that is known to be signed in.
-  func check(_ expected: UserID?) throws(CloudError) {
-    guard let expected, let user = state.withLock({ $0.user }), user != expected else { return }
-    throw CloudError(.notAuthenticated, "another account is signed in now")
-  }
-
   /// The notation of records for `call`.
   func notation(_ call: CloudCall) -> Notation {
     var notation = Notation(
@@ -126,14 +129,16 @@ package final class WebServicesSession: Sendable {
     return notation
   }
 
-  /// Performs a call that takes one HTTP request.
-  func run(_ call: CloudCall) async throws(CloudError) -> CloudReply {
+  /// Performs a call, or a part of it, that takes one HTTP request.
+  ///
+  /// - Parameter epoch: The number of the sign-in at which the call began.
+  func run(_ call: CloudCall, since epoch: Int) async throws(CloudError) -> CloudReply {
     let notation = notation(call)
     guard let clientRequest = ClientRequest(call.request, notation) else {
       throw CloudError(.internalError, "the request can't be sent in this way")
     }
     let answer = try await exchange(
-      clientRequest.endpoint, of: clientRequest.database, clientRequest.text, call)
+      clientRequest.endpoint, of: clientRequest.database, clientRequest.text, call, since: epoch)
     if answer.status == 200 {
       guard let reply = try clientRequest.reply(toText: answer.body) else {
         throw WebServicesSession.failure(of: answer)
@@ -145,11 +150,13 @@ package final class WebServicesSession: Sendable {
 
   /// Sends `body` to an endpoint and returns the body of the response.
   ///
+  /// - Parameter epoch: The number of the sign-in at which the call began.
   /// - Throws: the error of the request as a whole.
   func send(
-    _ endpoint: Endpoint, of database: DatabaseScope, _ body: JSON?, _ call: CloudCall
+    _ endpoint: Endpoint, of database: DatabaseScope, _ body: JSON?, _ call: CloudCall,
+    since epoch: Int
   ) async throws(CloudError) -> JSON {
-    let answer = try await exchange(endpoint, of: database, body?.bytes, call)
+    let answer = try await exchange(endpoint, of: database, body?.bytes, call, since: epoch)
     return try content(of: answer, notation(call))
   }
 
@@ -158,15 +165,16 @@ package final class WebServicesSession: Sendable {
   /// When the server refuses the token, a session that can sign in does so once, and repeats the
   /// request: it was not carried out.
   ///
-  /// - Throws: `accountTemporarilyUnavailable` when the server refuses the token.
+  /// - Throws: `accountTemporarilyUnavailable` when the server refuses the token;
+  ///   `notAuthenticated` when another account is signed in than the one that the call is for.
   private func exchange(
     _ endpoint: Endpoint, of database: DatabaseScope, _ text: [UInt8]?, _ call: CloudCall,
-    signsInAgain: Bool = true
+    since start: Int, signsInAgain: Bool = true
   ) async throws(CloudError) -> HTTPClientResponse {
     let path = ServicePath(
       container: call.container, environment: call.environment, database: database,
       endpoint: endpoint)
-    let (token, epoch) = try await currentToken()
+    let (token, epoch) = try await currentToken(for: call, since: start)
     var request = try makeRequest(path.text + query(token))
     if let text {
       request.body = text
@@ -194,7 +202,8 @@ package final class WebServicesSession: Sendable {
     state.withLock { state in
       if state.epoch == epoch, state.webAuthToken == token { state.webAuthToken = nil }
     }
-    return try await exchange(endpoint, of: database, text, call, signsInAgain: false)
+    return try await exchange(
+      endpoint, of: database, text, call, since: start, signsInAgain: false)
   }
 
   /// The server's reason for refusing the token of a request; `nil` if it did not.
@@ -222,14 +231,24 @@ package final class WebServicesSession: Sendable {
     text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? text
   }
 
-  private func currentToken() async throws(CloudError) -> (String?, Int) {
+  /// The token for a request of `call`, which began at the sign-in `start`, and the number of the
+  /// sign-in that it belongs to.
+  private func currentToken(
+    for call: CloudCall, since start: Int
+  ) async throws(CloudError) -> (String?, Int) {
     let (token, epoch) = state.withLock { ($0.webAuthToken, $0.epoch) }
-    guard token == nil, let signIn else { return (token, epoch) }
-    let fresh = try await signIn()
-    return state.withLock { state in
+    var fresh: String?
+    if token == nil, let signIn { fresh = try await signIn() }
+    let isExact = settings.isExact
+    let current = state.withLock { state -> (String?, Int)? in
       if state.webAuthToken == nil, state.epoch == epoch { state.webAuthToken = fresh }
+      guard state.admits(call, since: start, isExact: isExact) else { return nil }
       return (state.webAuthToken, state.epoch)
     }
+    guard let current else {
+      throw CloudError(.notAuthenticated, "another account is signed in now")
+    }
+    return current
   }
 
   // MARK: HTTP

@@ -6,7 +6,7 @@ import WebServices
 /// Uploads and downloads assets at the URLs that the server names.
 extension WebServicesTransport {
   func upload(
-    _ asset: UploadAsset, _ call: CloudCall
+    _ asset: UploadAsset, _ call: CloudCall, since epoch: Int
   ) async throws(CloudError) -> CloudReply {
     let notation = session.notation(call)
     let announcement = JSON.members([
@@ -16,7 +16,8 @@ extension WebServicesTransport {
         ])
       ])
     ])
-    let answer = try await session.send(.assetsUpload, of: call.database, announcement, call)
+    let answer = try await session.send(
+      .assetsUpload, of: call.database, announcement, call, since: epoch)
     guard let target = answer["tokens"]?.array?.first, let url = target["url"]?.string else {
       throw CloudError(.internalError, "the server did not name a URL for the upload")
     }
@@ -29,7 +30,7 @@ extension WebServicesTransport {
   }
 
   func download(
-    _ asset: DownloadAsset, _ call: CloudCall
+    _ asset: DownloadAsset, _ call: CloudCall, since epoch: Int
   ) async throws(CloudError) -> CloudReply {
     let notation = session.notation(call)
     let lookup = FetchRecords(ids: [asset.record], fields: .keys([asset.key]))
@@ -37,7 +38,7 @@ extension WebServicesTransport {
       throw .misplaced
     }
     let answer = try await session.send(
-      clientRequest.endpoint, of: clientRequest.database, clientRequest.body, call)
+      clientRequest.endpoint, of: clientRequest.database, clientRequest.body, call, since: epoch)
     guard let item = answer["records"]?.array?.first else { throw .misplaced }
     if let error = try notation.error(item) { throw error }
     let value = item["fields"]?[asset.key]?["value"]

@@ -1,5 +1,6 @@
 import CloudProtocol
 import Records
+import SyncMachine
 import WebServices
 
 /// Splits requests for several zones, for a service whose requests are limited to one zone.
@@ -17,7 +18,7 @@ extension WebServicesTransport {
   }
 
   func fetch(
-    _ request: FetchRecords, _ call: CloudCall
+    _ request: FetchRecords, _ call: CloudCall, since epoch: Int
   ) async throws(CloudError) -> CloudReply {
     try refuse(itemCount: request.ids.count)
     var results: [RecordID: ItemResult<RecordID, Record>] = [:]
@@ -26,7 +27,9 @@ extension WebServicesTransport {
       part.ids = request.ids.filter { $0.zone == zone }
       var call = call
       call.request = .fetchRecords(part)
-      guard case .records(let found) = try await session.run(call) else { throw .misplaced }
+      guard case .records(let found) = try await session.run(call, since: epoch) else {
+        throw .misplaced
+      }
       for (id, result) in zip(part.ids, found) { results[id] = result }
     }
     return .records(request.ids.compactMap { results[$0] })
@@ -36,9 +39,10 @@ extension WebServicesTransport {
   ///
   /// A record with a value for which such a service has no form fails on its own; in an atomic
   /// request the other records of its zone fail with it, and none of them is sent. The failure of a
-  /// later part is reported for its items only, since the earlier parts have been carried out.
+  /// later part is reported for its items only, since the earlier parts have been carried out. No
+  /// part follows a failure that passes, a wait that the server asked for, or a cancellation.
   func modify(
-    _ request: ModifyRecords, _ call: CloudCall
+    _ request: ModifyRecords, _ call: CloudCall, since epoch: Int
   ) async throws(CloudError) -> CloudReply {
     try refuse(itemCount: request.save.count + request.delete.count)
     let refused = RefusedChanges(request, WebServicesTransport.faults(of: request))
@@ -46,6 +50,8 @@ extension WebServicesTransport {
     var saved: [RecordID: ItemResult<RecordID, Record>] = [:]
     var deleted: [RecordID: ItemResult<RecordID, Done>] = [:]
     let zones = (request.save.map(\.id) + request.delete).map(\.zone).withoutRepetitions
+    // The error of the parts that are not sent any more.
+    var end: CloudError?
     for (index, zone) in zones.enumerated() {
       var part = request
       part.save = request.save.filter { $0.id.zone == zone }
@@ -54,14 +60,19 @@ extension WebServicesTransport {
       call.requestID += "/\(index)"
       call.request = .modifyRecords(part)
       do throws(CloudError) {
-        guard case .recordsModified(let first, let second) = try await session.run(call) else {
-          throw .misplaced
-        }
-        let whole = await withServerRecords(first, call)
+        if let end { throw end }
+        if Task.isCancelled { throw .wasCancelled }
+        guard
+          case .recordsModified(let first, let second) = try await session.run(call, since: epoch)
+        else { throw .misplaced }
+        let errors = first.compactMap(\.error) + second.compactMap(\.error)
+        end = errors.first { $0.wait != nil }?.endOfRequests
+        let whole = await withServerRecords(first, call, since: epoch)
         for (save, result) in zip(part.save, whole) { saved[save.id] = result }
         for (id, result) in zip(part.delete, second) { deleted[id] = result }
       } catch {
         if index == 0 { throw error }
+        end = end ?? error.endOfRequests
         for save in part.save { saved[save.id] = ItemResult(id: save.id, .failure(error)) }
         for id in part.delete { deleted[id] = ItemResult(id: id, .failure(error)) }
       }
@@ -90,7 +101,7 @@ extension WebServicesTransport {
   /// Such a service does not send them, so they are fetched afterwards; when that fails, the
   /// conflict has no server record.
   private func withServerRecords(
-    _ results: [ItemResult<RecordID, Record>], _ call: CloudCall
+    _ results: [ItemResult<RecordID, Record>], _ call: CloudCall, since epoch: Int
   ) async -> [ItemResult<RecordID, Record>] {
     let ids = results.filter {
       $0.error?.code == .serverRecordChanged && $0.error?.serverRecord == nil
@@ -98,7 +109,9 @@ extension WebServicesTransport {
     guard !ids.isEmpty else { return results }
     var call = call
     call.request = .fetchRecords(FetchRecords(ids: ids))
-    guard case .records(let found)? = try? await session.run(call) else { return results }
+    guard case .records(let found)? = try? await session.run(call, since: epoch) else {
+      return results
+    }
     let records = Dictionary(zip(ids, found.map(\.value))) { first, _ in first }
     return results.map { result in
       guard var error = result.error, let record = records[result.id] else { return result }
@@ -130,4 +143,16 @@ extension CloudError {
   /// The error for a reply of an unexpected kind.
   static let misplaced = CloudError(
     .internalError, "the server's answer does not belong to the request")
+
+  fileprivate static let wasCancelled = CloudError(
+    .operationCancelled, "the request was cancelled before it was sent")
+
+  /// The error of the requests that would follow one with this error; `nil` if they are sent.
+  fileprivate var endOfRequests: CloudError? {
+    if code.disposition == .retry { return self }
+    guard wait != nil else { return nil }
+    return CloudError(
+      .requestRateLimited, "the server asked to wait before the next request",
+      retryAfter: retryAfter)
+  }
 }

@@ -96,20 +96,19 @@ public final class WebServicesTransport: CloudTransport {
   /// Sends `call` to the server and returns its reply.
   public func send(_ call: CloudCall) async throws(CloudError) -> CloudReply {
     listener.note(call)
-    try session.check(call.expectedUser)
     let epoch = session.epoch
     let reply: CloudReply
     switch call.request {
-    case .uploadAsset(let asset): reply = try await upload(asset, call)
-    case .downloadAsset(let asset): reply = try await download(asset, call)
+    case .uploadAsset(let asset): reply = try await upload(asset, call, since: epoch)
+    case .downloadAsset(let asset): reply = try await download(asset, call, since: epoch)
     case .fetchRecords(let request) where !session.settings.isExact:
-      reply = try await fetch(request, call)
+      reply = try await fetch(request, call, since: epoch)
     case .modifyRecords(let request) where !session.settings.isExact:
-      reply = try await modify(request, call)
+      reply = try await modify(request, call, since: epoch)
     case .fetchCurrentUser, .fetchDatabaseChanges, .fetchZoneChanges, .fetchZones, .modifyZones,
       .fetchRecords, .modifyRecords, .fetchSubscriptions, .modifySubscriptions, .queryRecords,
       .resolveShares, .acceptShares, .findUsers:
-      reply = try await session.run(call)
+      reply = try await session.run(call, since: epoch)
     }
     if case .currentUser(let user) = reply { session.learn(user, since: epoch) }
     return reply

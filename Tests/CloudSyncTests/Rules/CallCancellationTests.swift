@@ -3,6 +3,7 @@ import Foundation
 import LoopbackServer
 import Synchronization
 import Testing
+import VerificationSupport
 
 /// Cancellation of the tasks that call `fetchChanges` and `sendChanges`.
 @Suite("Calls whose task is cancelled", .timeLimit(.minutes(20)))
@@ -116,6 +117,62 @@ struct CallCancellationTests {
     try await engine.sendChanges()
     #expect(count("willFetch manual") == 2 && count("didFetch manual") == 2)
     #expect(engine.waiterCount == 0)
+  }
+
+  @Test("A call that is withdrawn during a send takes no record from that send's error")
+  func withdrawnCallLeavesErrorOfSend() async throws {
+    let database = CKContainer(
+      identifier: NotesApp.container, transport: server.device("desk", signedInAs: "alice")
+    ).privateCloudDatabase
+    _ = try await database.save(NotesApp.zone)
+    _ = try await database.save(CKRecord(recordType: "Note", recordID: NotesApp.id("a")))
+    let (isAsked, release) = (Signal(), Signal())
+    let listener = Listener { event, _ in
+      guard case .sentRecordZoneChanges = event else { return }
+      isAsked.fire()
+      await release.wait()
+    }
+    let engine = listener.engine(server)
+    engine.state.add(pendingRecordZoneChanges: [.saveRecord(NotesApp.id("a"))])
+    let send = Task { try await engine.sendChanges() }
+    await isAsked.wait()
+    let fetch = Task { try await engine.fetchChanges() }
+    while engine.waiterCount < 2 { await Task.yield() }
+    fetch.cancel()
+    #expect(await code(of: fetch) == .operationCancelled)
+    release.fire()
+    let error = await #expect(throws: CKError.self) { try await send.value }
+    let conflict = error?.partialErrorsByItemID?[NotesApp.id("a")] as? CKError
+    #expect(conflict?.code == .serverRecordChanged)
+    #expect(conflict?.clientRecord?.recordID == NotesApp.id("a"))
+  }
+
+  @Test("A call that is withdrawn during a scheduled fetch leaves that fetch its operation group")
+  func withdrawnCallLeavesGroupOfFetch() async throws {
+    let (isAsked, release) = (Signal(), Signal())
+    let groups = Mutex<[String]>([])
+    let listener = Listener { event, _ in
+      switch event {
+      case .willFetchChanges(let event):
+        groups.withLock { $0.append(event.context.options.operationGroup.operationGroupID) }
+        isAsked.fire()
+        await release.wait()
+      case .didFetchChanges(let event):
+        groups.withLock { $0.append(event.context.options.operationGroup.operationGroupID) }
+      default: break
+      }
+    }
+    let engine = listener.engine(server, automatically: true)
+    await isAsked.wait()
+    let send = Task { try await engine.sendChanges() }
+    while engine.waiterCount < 1 { await Task.yield() }
+    send.cancel()
+    #expect(await code(of: send) == .operationCancelled)
+    release.fire()
+    await listener.wait(for: "didFetch scheduled")
+    let found = groups.withLock { $0 }
+    #expect(found.count >= 2 && found[0] == found[1])
+    withExtendedLifetime(engine) {}
   }
 
   /// Proves CE-125.

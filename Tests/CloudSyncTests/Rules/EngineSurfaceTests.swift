@@ -176,6 +176,49 @@ struct EngineSurfaceTests {
     #expect(told[sent...].contains("stateUpdate"), "\(told)")
   }
 
+  @Test("The error of a fetch has the errors of its zones")
+  func fetchErrorHasErrorsOfZones() async throws {
+    let listener = Listener()
+    let engine = listener.engine(server)
+    engine.state.add(pendingDatabaseChanges: [.saveZone(EngineSurfaceTests.zone)])
+    try await engine.sendChanges()
+    server.controls.fail(with: .zoneBusy, in: RequestScope(kind: .fetchZoneChanges))
+    let error = await #expect(throws: CKError.self) { try await engine.fetchChanges() }
+    #expect(error?.code == .partialFailure)
+    let zoneID = EngineSurfaceTests.zone.zoneID
+    #expect((error?.partialErrorsByItemID?[zoneID] as? CKError)?.code == .zoneBusy)
+  }
+
+  /// Counts the pushes that an engine takes for its own.
+  private final class PushCounter: SyncTracer {
+    let count = Mutex(0)
+
+    func record(_ entry: SyncTraceEntry) {
+      if entry.kind == .signal, entry.name == "push" { count.withLock { $0 += 1 } }
+    }
+  }
+
+  @Test("A push for the other database of the container does not concern the engine")
+  func pushForOtherDatabaseIsIgnored() async {
+    let (listener, counter) = (Listener(), PushCounter())
+    let container = CKContainer(
+      identifier: NotesApp.container, transport: server.device("phone", signedInAs: "alice"))
+    var configuration = CKSyncEngine.Configuration(
+      database: container.privateCloudDatabase, stateSerialization: nil, delegate: listener)
+    configuration.automaticallySync = false
+    configuration.tracer = counter
+    let engine = CKSyncEngine(configuration)
+    for database in [DatabaseScope.shared, .private] {
+      server.controls.deliver(
+        CloudPush(
+          container: NotesApp.container, database: database, subscription: SubscriptionID("s")),
+        to: "phone")
+    }
+    while counter.count.withLock({ $0 }) == 0 { await Task.yield() }
+    #expect(counter.count.withLock { $0 } == 1)
+    withExtendedLifetime((engine, listener)) {}
+  }
+
   @Test("All contexts of a scheduled operation have one operation group, and the next has another")
   func scheduledOperationHasOneGroup() async throws {
     let groups = Mutex<[String]>([])

@@ -2,6 +2,7 @@ import CloudSync
 import LoopbackServer
 import Synchronization
 import Testing
+import VerificationSupport
 
 /// The pending changes that a delegate is shown while it builds a batch, with a limit of a few.
 @Suite("Pending changes shown for a batch", .timeLimit(.minutes(20)))
@@ -16,11 +17,13 @@ struct ShownChangesTests {
   }
 
   /// An engine with these pending changes that limits what it shows from 11 changes on.
-  private func engine(_ chooser: Chooser, _ changes: [Change]) -> CKSyncEngine {
+  private func engine(
+    _ delegate: any CKSyncEngineDelegate, _ changes: [Change]
+  ) -> CKSyncEngine {
     let container = CKContainer(
       identifier: NotesApp.container, transport: server.device("phone", signedInAs: "alice"))
     var configuration = CKSyncEngine.Configuration(
-      database: container.privateCloudDatabase, stateSerialization: nil, delegate: chooser)
+      database: container.privateCloudDatabase, stateSerialization: nil, delegate: delegate)
     configuration.automaticallySync = false
     configuration.leastShownChanges = 10
     let engine = CKSyncEngine(configuration)
@@ -164,6 +167,54 @@ struct ShownChangesTests {
     try await engine.sendChanges()
     #expect(chooser.shown == [1_000, 500, 500, 250])
     #expect(counts.withLock { $0 } == [[1_000, 900], [750, 900], [500, 900], [250, 900]])
+  }
+
+  /// Proves CE-171.
+  @Test func aTaskThatOutlivesTheCallbackListsAll() async throws {
+    let reader = LateReader()
+    let engine = engine(reader, Self.changes(1_000))
+    try await engine.sendChanges()
+    #expect(await reader.read() == 750)
+    withExtendedLifetime(engine) {}
+  }
+}
+
+/// A delegate that sends the front of the list once, and lets a task read it after the next call.
+private final class LateReader: CKSyncEngineDelegate {
+  private let callCount = Mutex(0)
+  private let release = Signal()
+  private let reading = Mutex<Task<Int, Never>?>(nil)
+
+  /// Lets the task read the list.
+  ///
+  /// - Returns: The length of the list; `nil` if there is no task.
+  func read() async -> Int? {
+    release.fire()
+    return await reading.withLock { $0 }?.value
+  }
+
+  func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {}
+
+  func nextRecordZoneChangeBatch(
+    _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
+  ) async -> CKSyncEngine.RecordZoneChangeBatch? {
+    let state = syncEngine.state
+    let number = callCount.withLock { count in
+      count += 1
+      return count
+    }
+    guard number > 1 else {
+      return await CKSyncEngine.RecordZoneChangeBatch(
+        pendingChanges: state.pendingRecordZoneChanges
+      ) { CKRecord(recordType: "Note", recordID: $0) }
+    }
+    let release = release
+    let task = Task {
+      await release.wait()
+      return state.pendingRecordZoneChanges.count
+    }
+    reading.withLock { $0 = task }
+    return nil
   }
 }
 

@@ -129,6 +129,20 @@ struct StateJournalTests {
     #expect(journal.size.log == entry.count)
   }
 
+  @Test("A new store that refuses its first snapshot has a journal with that error")
+  func refusedFirstSnapshotIsAnError() throws {
+    let store = Store()
+    store.state.withLock { $0.isFull = true }
+    var state = SyncState()
+    state.subscription = SubscriptionID("s")
+    var (journal, found) = try StateJournal.open(store, otherwise: state)
+    #expect(found == state && journal.error is Full && journal.size == StoreSize())
+    store.state.withLock { $0.isFull = false }
+    let isStored = journal.perform(.rewrite, of: Self.machine(found))
+    #expect(isStored && journal.error == nil)
+    #expect(store.contents?.snapshot == state.encoded())
+  }
+
   @Test("A snapshot or an entry that is no state is an error of the serialization")
   func damagedContentsAreAnError() throws {
     let store = Store()

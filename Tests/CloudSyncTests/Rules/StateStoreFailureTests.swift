@@ -1,6 +1,7 @@
 import CloudSync
 import Foundation
 import LoopbackServer
+import SyncMachine
 import Synchronization
 import Testing
 
@@ -19,18 +20,16 @@ struct StateStoreFailureTests {
       set { stored.withLock { $0.isFull = newValue } }
     }
 
-    func load() throws -> StateStoreContents? { try write { _ in } }
+    func load() throws -> StateStoreContents? { stored.withLock { $0.contents } }
     func append(_ entry: [UInt8]) throws { try write { $0?.entries.append(entry) } }
     func replace(with snapshot: [UInt8]) throws {
       try write { $0 = StateStoreContents(snapshot: snapshot) }
     }
 
-    @discardableResult
-    private func write(_ body: (inout StateStoreContents?) -> Void) throws -> StateStoreContents? {
+    private func write(_ body: (inout StateStoreContents?) -> Void) throws {
       try stored.withLock { stored in
         if stored.isFull { throw Full() }
         body(&stored.contents)
-        return stored.contents
       }
     }
   }
@@ -103,6 +102,41 @@ struct StateStoreFailureTests {
     store.isFull = false
     await listener.wait(for: "signOut")
     #expect(second.state.pendingRecordZoneChanges.isEmpty && second.stateStoreError == nil)
+  }
+
+  /// Proves I3.
+  @Test("An engine whose new store refuses the first write works, and stores its state later")
+  func refusedFirstWriteIsRetried() async throws {
+    store.isFull = true
+    var first: CKSyncEngine? = engine(server.device("phone", signedInAs: "alice"))
+    #expect(first?.stateStoreError is Full)
+    first?.state.add(pendingRecordZoneChanges: [.saveRecord(NotesApp.id("a"))])
+    store.isFull = false
+    first?.state.add(pendingRecordZoneChanges: [.saveRecord(NotesApp.id("b"))])
+    await listener.wait(for: "signIn")
+    try await first?.fetchChanges()
+    #expect(first?.stateStoreError == nil)
+    first = nil
+    let second = engine(server.device("phone", signedInAs: "alice"))
+    let both = [NotesApp.id("a"), NotesApp.id("b")]
+    #expect(second.state.pendingRecordZoneChanges == both.map { .saveRecord($0) })
+  }
+
+  /// Proves I3.
+  @Test("A store that refuses the name of the database at the start receives it later, by itself")
+  func refusedBindingIsRetried() async throws {
+    // A state of an earlier version, which names no database.
+    var state = SyncState()
+    state.user = try server.user(of: "alice")
+    try store.replace(with: state.encoded())
+    store.isFull = true
+    let phone = engine(server.device("phone", signedInAs: "alice"))
+    #expect(phone.stateStoreError is Full)
+    store.isFull = false
+    while phone.stateStoreError != nil { await Task.yield() }
+    let stored = try #require(try store.load())
+    #expect(try SyncState(decoding: stored.snapshot).database != nil)
+    withExtendedLifetime(phone) {}
   }
 
   // MARK: Files

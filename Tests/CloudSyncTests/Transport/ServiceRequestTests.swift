@@ -3,6 +3,7 @@ import Foundation
 import Records
 import Synchronization
 import Testing
+import VerificationSupport
 
 @testable import CloudSync
 
@@ -11,7 +12,7 @@ import Testing
 struct ServiceRequestTests {
   typealias Server = ScriptedServer
 
-  private static let zones = ["A", "B"].map { ZoneID(name: $0) }
+  private static let zones = ["A", "B", "C"].map { ZoneID(name: $0) }
 
   private func transport(_ server: Server, isExact: Bool = false) -> WebServicesTransport {
     WebServicesTransport(
@@ -20,9 +21,10 @@ struct ServiceRequestTests {
       webAuthToken: "token", signIn: nil, clock: LeapingClock())
   }
 
-  private func call(_ request: CloudRequest) -> CloudCall {
+  private func call(_ request: CloudRequest, for user: UserID? = nil) -> CloudCall {
     CloudCall(
-      container: "iCloud.requests", database: .private, requestID: "1", request: request)
+      container: "iCloud.requests", database: .private, expectedUser: user, requestID: "1",
+      request: request)
   }
 
   private static func id(_ name: String, _ zone: Int = 0) -> RecordID {
@@ -35,12 +37,12 @@ struct ServiceRequestTests {
 
   /// The outcomes of a modification, or the error of the request as a whole.
   private func outcomes(
-    _ transport: WebServicesTransport, _ request: ModifyRecords
+    _ transport: WebServicesTransport, _ request: ModifyRecords, for user: UserID? = nil
   ) async -> String {
     do throws(CloudError) {
       guard
         case .recordsModified(let saved, let deleted) = try await transport.send(
-          call(.modifyRecords(request)))
+          call(.modifyRecords(request), for: user))
       else { return "another reply" }
       let words =
         saved.map { "+\($0.id.name) \($0.error.map { "\($0.code)" } ?? "ok")" }
@@ -77,6 +79,108 @@ struct ServiceRequestTests {
         ModifyRecords(save: [Self.save("b", 1), Self.save("a")], delete: [Self.id("d")]))
         == "serviceUnavailable")
     #expect(server.log.received.count == 3)
+    #expect(await server.end())
+  }
+
+  /// The response to the second of three requests, and what becomes of the third.
+  struct SecondPartCase: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    var body: String
+    var status = 200
+    var retryAfter: String?
+    var expected: String
+    var requests: Int
+  }
+
+  /// Proves CE-178.
+  @Test(
+    "No part follows a failure that passes or a wait; one follows any other failure",
+    arguments: [
+      SecondPartCase(
+        testDescription: "a failure that passes", body: "", status: 503,
+        expected: "+a ok, +b serviceUnavailable, +c serviceUnavailable", requests: 2),
+      SecondPartCase(
+        testDescription: "a refusal", body: #"{"serverErrorCode":"ACCESS_DENIED"}"#, status: 403,
+        expected: "+a ok, +b permissionFailure, +c ok", requests: 3),
+      SecondPartCase(
+        testDescription: "a refusal with a wait", body: #"{"serverErrorCode":"ACCESS_DENIED"}"#,
+        status: 403, retryAfter: "30",
+        expected: "+a ok, +b permissionFailure, +c requestRateLimited", requests: 2),
+      SecondPartCase(
+        testDescription: "a record with a wait",
+        body: #"{"records":[{"recordName":"b","serverErrorCode":"ZONE_BUSY","retryAfter":5}]}"#,
+        expected: "+a ok, +b zoneBusy, +c zoneBusy", requests: 2),
+    ])
+  func partsEndWithFailureThatPasses(_ row: SecondPartCase) async throws {
+    let server = try Server { request in
+      if request.body.contains(#""zoneName":"B""#) {
+        return .text(row.body, row.status, row.retryAfter.map { ("retry-after", $0) })
+      }
+      let name = request.body.contains(#""zoneName":"A""#) ? "a" : "c"
+      return .text(#"{"records":[\#(Self.record(name))]}"#)
+    }
+    let request = ModifyRecords(
+      save: [Self.save("a"), Self.save("b", 1), Self.save("c", 2)], delete: [])
+    #expect(await outcomes(transport(server), request) == row.expected)
+    #expect(server.log.received.count == row.requests)
+    #expect(await server.end())
+  }
+
+  /// Proves I13.
+  @Test(
+    "When another account signs in between the parts of a change, the later ones are not sent",
+    arguments: [nil, UserID("alice")])
+  func laterPartIsNotSentForAnotherAccount(user: UserID?) async throws {
+    let (arrived, release) = (Signal(), Signal())
+    let server = try Server { request in
+      guard request.isFor("records/modify") else { return .text(#"{"userRecordName":"alice"}"#) }
+      arrived.fire()
+      await release.wait()
+      return .text(#"{"records":[\#(Self.record("a"))]}"#)
+    }
+    let transport = transport(server)
+    _ = try await transport.send(call(.fetchCurrentUser))
+    let request = ModifyRecords(save: [Self.save("a"), Self.save("b", 1)], delete: [])
+    let change = Task { await self.outcomes(transport, request, for: user) }
+    await arrived.wait()
+    transport.signIn(webAuthToken: "bob")
+    release.fire()
+    #expect(await change.value == "+a ok, +b notAuthenticated")
+    #expect(server.log.count("records/modify") == 1)
+    withExtendedLifetime(transport) {}
+    #expect(await server.end())
+  }
+
+  /// Proves I13.
+  @Test("A request for an account is sent only when the service has named that account")
+  func requestFollowsNameOfAccount() async throws {
+    let server = try Server { _ in .text(#"{"userRecordName":"alice"}"#) }
+    let transport = transport(server)
+    let request = ModifyRecords(save: [Self.save("a")], delete: [])
+    let alice = UserID("alice")
+    #expect(await outcomes(transport, request, for: alice) == "notAuthenticated")
+    #expect(server.log.received.isEmpty)
+    _ = try await transport.send(call(.fetchCurrentUser, for: alice))
+    _ = await outcomes(transport, request, for: alice)
+    #expect(server.log.count("records/modify") == 1)
+    transport.signIn(webAuthToken: "bob")
+    #expect(await outcomes(transport, request, for: alice) == "notAuthenticated")
+    #expect(server.log.count("records/modify") == 1)
+    #expect(await server.end())
+  }
+
+  @Test("A change whose task is cancelled is not sent")
+  func cancelledChangeIsNotSent() async throws {
+    let server = try Server { _ in .text("", 503) }
+    let transport = transport(server)
+    let request = ModifyRecords(save: [Self.save("a"), Self.save("b", 1)], delete: [])
+    let change = Task {
+      while !Task.isCancelled { await Task.yield() }
+      return await self.outcomes(transport, request)
+    }
+    change.cancel()
+    #expect(await change.value == "operationCancelled")
+    #expect(server.log.received.isEmpty)
     #expect(await server.end())
   }
 

@@ -123,7 +123,7 @@ extension CKSyncEngine {
     }
   }
 
-  /// The current status, in constant time.
+  /// The current status; its cost does not depend on the number of pending changes.
   ///
   /// Not in CloudKit.
   public var status: Status { driver.status }

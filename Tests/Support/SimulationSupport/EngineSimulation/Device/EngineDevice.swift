@@ -105,7 +105,8 @@ final class EngineDevice: SimulatedDevice {
       policy: AppModel.Policy(
         serverWins: random.chance(0.5), deletionWins: random.chance(0.5),
         isUntracked: random.chance(0.15), isAtomic: random.chance(0.3),
-        batchLimit: random.pick([1, 3, 250]), visits: host.map { _ in SharingOptions.owner }))
+        batchLimit: random.pick([1, 3, 250]), addsRefusedZones: random.chance(0.3),
+        visits: host.map { _ in SharingOptions.owner }))
     emptyModel = model
   }
 

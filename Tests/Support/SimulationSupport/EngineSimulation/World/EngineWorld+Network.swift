@@ -32,10 +32,13 @@ extension EngineWorld {
     guard device.run?.number == sender.run else { return }
     let request = plain(call, of: device)
     if case .modifyZones(let request) = request {
-      device.run?.app.contents.withLock { contents in
+      let fault = device.run?.app.contents.withLock { contents -> String? in
+        defer { contents.zonesAddedSince = [] }
+        let fault = contents.checker.pendingChanges.fault(sending: request)
         contents.checker.pendingChanges.note(sending: request, addedSince: contents.zonesAddedSince)
-        contents.zonesAddedSince = []
+        return fault
       }
+      if let fault { findings.report("I16", "\(device.name): \(fault)") }
     }
     if case .fetchDatabaseChanges(let request) = call.request {
       device.run?.app.note(listingFrom: request.since)

@@ -27,6 +27,8 @@ struct PendingChangeChecker {
   private let records: [PendingItem]
   private let zones: [PendingItem]
   private var expected: [PendingItem: Expected] = [:]
+  /// The zones with a change that failed in the send under way.
+  private var failedZones: Set<PendingItem> = []
 
   init(layout: WorldLayout) {
     records = layout.records.map { .record($0) }
@@ -36,6 +38,7 @@ struct PendingChangeChecker {
   /// Starts over with the changes of a restored state.
   mutating func restart(with state: SyncState) {
     expected = [:]
+    failedZones = []
     let spelling = state.spelling
     for change in state.records.pending {
       note(.add(change.kind, .record(spelling.plain(change.id))))
@@ -97,11 +100,19 @@ struct PendingChangeChecker {
   mutating func note(told outcomes: [ChangeOutcome]) {
     for (item, error) in outcomes {
       expected[item]?.end(returns: error?.code.isRetriedByEngine ?? false)
+      if error != nil, case .zone = item { failedZones.insert(item) }
     }
+  }
+
+  /// I16: the fault in sending these zones; `nil` for none.
+  func fault(sending request: ModifyZones) -> String? {
+    let again = (request.save + request.delete).first { failedZones.contains(.zone($0)) }
+    return again.map { "\($0.name) is sent again by the send in which it failed" }
   }
 
   /// A send ended: changes without an outcome are pending again.
   mutating func noteEndOfSend() {
+    failedZones = []
     for item in expected.keys { expected[item]?.end(returns: true) }
   }
 

@@ -8,6 +8,8 @@ struct RetryChecker {
   private var notBefore = 0
   /// The value of `notBefore` when no task could run.
   private var notBeforeAtRest = 0
+  /// Whether the request that was sent last is one that is divided when it is too large.
+  private var isDivisible = false
   /// Whether the operation under way is being ended, and its answer may come to nothing.
   private var isEnding = false
   private var start = 0
@@ -47,6 +49,9 @@ struct RetryChecker {
     isEnding = false
   }
 
+  /// A request is sent.
+  mutating func note(sending request: CloudRequest) { isDivisible = request.isDivisible }
+
   /// The fault in sending a request now; `nil` for none.
   func faultOfRequest(at now: Int) -> String? {
     guard now < notBefore else { return nil }
@@ -63,8 +68,11 @@ struct RetryChecker {
       streak = 0
     case .failure(let error):
       failures += 1
-      // A batch that is too large is halved at once.
-      if error.code == .limitExceeded { return }
+      if error.code == .limitExceeded {
+        // What is too large is divided and sent at once, unless it can't be divided.
+        if !isDivisible { wait(for: error, now) }
+        return
+      }
       if streak == 0 { streakStart = now }
       streak += 1
       wait(for: error, now)
@@ -88,6 +96,19 @@ struct RetryChecker {
     let allowed = 60 + Int(hours * 80) + 4 * causes
     guard failures > allowed else { return nil }
     return "\(failures) failed requests in \(hours) hours with \(causes) causes"
+  }
+}
+
+extension CloudRequest {
+  /// Whether an engine divides the request when it is too large.
+  fileprivate var isDivisible: Bool {
+    switch self {
+    case .modifyRecords(let request):
+      !request.isAtomic && request.save.count + request.delete.count > 1
+    case .modifyZones(let request): request.save.count + request.delete.count > 1
+    case .fetchZones(let zones): zones.map { $0.count > 1 } ?? false
+    default: false
+    }
   }
 }
 

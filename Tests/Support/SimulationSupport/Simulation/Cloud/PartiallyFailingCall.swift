@@ -32,9 +32,9 @@ struct PartiallyFailingCall {
     if hasAnyCode, random.chance(0.8) { code = random.pick(CloudError.Code.allCases) }
     guard !Self.misleads(code, call.request) else { return }
     var error = CloudError(code, "a fault of the simulation")
-    if code.isRetriedByEngine, random.chance(0.5) { error.retryAfter = 1 }
+    if random.chance(0.5) { error.retryAfter = 1 }
     self.error = error
-    waits = code.isRetriedByEngine && random.chance(0.5) ? [20, 1] : [error.retryAfter]
+    waits = random.chance(0.5) ? [20, 1] : [error.retryAfter]
     order = call.request
     self.call.request = Self.rest(of: call.request, held: hasAnyCode ? 0.6 : 0.4, &random)
   }
@@ -42,7 +42,7 @@ struct PartiallyFailingCall {
   private static func canSplit(_ request: CloudRequest, _ hasAnyCode: Bool) -> Bool {
     switch request {
     case .modifyRecords(let request): !request.isAtomic
-    case .modifyZones, .fetchZones: hasAnyCode
+    case .modifyZones, .fetchZones, .modifySubscriptions: hasAnyCode
     default: false
     }
   }
@@ -67,6 +67,9 @@ struct PartiallyFailingCall {
       return .modifyZones(request)
     case .fetchZones(let zones?):
       return .fetchZones(zones.filter { _ in !random.chance(held) })
+    case .modifySubscriptions(var request):
+      request.save.removeAll { _ in random.chance(held) }
+      return .modifySubscriptions(request)
     default: return request
     }
   }
@@ -93,6 +96,8 @@ struct PartiallyFailingCall {
     case (.modifyZones(let order), .zonesModified(let saved, let deleted)):
       return .zonesModified(
         saved: whole(order.save, saved), deleted: whole(order.delete, deleted))
+    case (.modifySubscriptions(let order), .subscriptionsModified(let saved, let deleted)):
+      return .subscriptionsModified(saved: whole(order.save.map(\.id), saved), deleted: deleted)
     case (.fetchZones(let order?), .zones(let results)):
       return .zones(whole(order, results))
     default: return reply

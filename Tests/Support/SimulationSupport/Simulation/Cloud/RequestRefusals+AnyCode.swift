@@ -45,7 +45,7 @@ extension RequestRefusals {
     if let repeatedRefusal = repeated[device], repeatedRefusal.kind == kind {
       repeated[device] = repeatedRefusal.left > 1 ? repeatedRefusal : nil
       repeated[device]?.left -= 1
-      return allowed(repeatedRefusal.code, request, isDeniable)
+      return allowed(repeatedRefusal.code, request, isDeniable, &random)
     }
     guard random.chance(rates.refused) else { return nil }
     var code = random.pick(CloudError.Code.allCases)
@@ -53,14 +53,15 @@ extension RequestRefusals {
     if random.chance(0.3) {
       repeated[device] = RepeatedRefusal(kind: kind, code: code, left: random.number(in: 1...5))
     }
-    return allowed(code, request, isDeniable)
+    return allowed(code, request, isDeniable, &random)
   }
 
   func allowed(
-    _ code: CloudError.Code, _ request: CloudRequest, _ isDeniable: Bool
+    _ code: CloudError.Code, _ request: CloudRequest, _ isDeniable: Bool,
+    _ random: inout SeededRandom
   ) -> CloudError? {
     guard !request.wouldMislead(by: code, isDeniable: isDeniable) else { return nil }
-    return CloudError(code, "refused in the simulation")
+    return Self.refusal(code, &random)
   }
 }
 

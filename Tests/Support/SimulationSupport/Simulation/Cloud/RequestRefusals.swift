@@ -68,9 +68,16 @@ struct RequestRefusals: Sendable {
           .limitExceeded, .serverResponseLost, .operationCancelled, .permissionFailure,
           .changeTokenExpired,
         ]
-      return CloudError(random.pick(codes), "refused in the simulation")
+      return Self.refusal(random.pick(codes), &random)
     }
     return nil
+  }
+
+  /// A refusal with `code`, which may ask for a wait where an engine has another request to send.
+  static func refusal(_ code: CloudError.Code, _ random: inout SeededRandom) -> CloudError {
+    let isFollowed = code == .limitExceeded || code == .changeTokenExpired
+    let wait: Double? = isFollowed && random.chance(0.5) ? 1 : nil
+    return CloudError(code, "refused in the simulation", retryAfter: wait)
   }
 
   private func retryAfter(_ random: inout SeededRandom) -> Double? {

@@ -46,7 +46,12 @@ extension AppModel {
   mutating func handle(_ sent: SentZones) {
     for result in sent.saved {
       guard let zone = layout.number(of: result.id), let error = result.error else { continue }
-      if !error.code.isRetriedByEngine { blockedZones[zone] = true }
+      if error.code.isRetriedByEngine { continue }
+      if policy.addsRefusedZones, !zonesToDelete[zone] {
+        calls.append(.add(.save, .zone(layout.zones[zone])))
+      } else {
+        blockedZones[zone] = true
+      }
     }
     for result in sent.deleted {
       guard let zone = layout.number(of: result.id) else { continue }

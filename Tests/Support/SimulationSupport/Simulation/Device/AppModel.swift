@@ -18,6 +18,8 @@ struct AppModel {
     var isUntracked: Bool
     var isAtomic: Bool
     var batchLimit: Int
+    /// Whether it adds a zone again at once when the server refuses it.
+    var addsRefusedZones: Bool
     /// The account whose zones it visits, counted from 1; `nil` for an app on the user's own.
     var visits: Int?
   }

@@ -38,7 +38,11 @@ extension MachineDevice {
     case .send(let request):
       currentRequest = request.token.number
       switch request.request {
-      case .modifyZones(let zones): checker.pendingChanges.note(sending: zones)
+      case .modifyZones(let zones):
+        if let fault = checker.pendingChanges.fault(sending: zones) {
+          findings.report("I16", "\(name): \(fault)")
+        }
+        checker.pendingChanges.note(sending: zones)
       case .modifyRecords(let records): report([checker.fault(sending: records)].compactMap { $0 })
       default: break
       }

@@ -85,7 +85,7 @@ final class MachineDevice: SimulatedDevice {
       policy: AppModel.Policy(
         serverWins: random.chance(0.5), deletionWins: random.chance(0.5),
         isUntracked: random.chance(0.15), isAtomic: random.chance(0.3),
-        batchLimit: random.pick([1, 3, 250])))
+        batchLimit: random.pick([1, 3, 250]), addsRefusedZones: random.chance(0.3)))
     emptyApp = app
     checker = EventChecker(layout: layout)
   }

@@ -21,6 +21,7 @@ extension World {
       device.retryChecker.faultOfRequest(at: now), device.retryChecker.faultOfRate(at: now),
     ]
     for fault in faults.compactMap({ $0 }) { findings.report("I16", "\(device.name): \(fault)") }
+    device.retryChecker.note(sending: call.request)
     guard device.isOnline else {
       let error = CloudError(.networkUnavailable, "the device is offline")
       return post(.answer(.failure(error), to: sender), after: 1)
