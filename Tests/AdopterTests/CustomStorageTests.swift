@@ -13,6 +13,7 @@ private final class StorageLog: Sendable {
     var isClosed = false
     var failure: CloudError?
     var version: Int64?
+    var losesTombstones = false
   }
 
   let contents = Mutex(Contents())
@@ -38,7 +39,12 @@ private final class RecordingStorage: CloudStorage {
 
   func commit(_ changes: [StorageChange]) throws {
     if let failure = log.contents.withLock({ $0.failure.take() }) { throw failure }
-    try rows.commit(changes)
+    let losesTombstones = log.current.losesTombstones
+    try rows.commit(
+      changes.filter { change in
+        guard losesTombstones, case .putRecord(let row, _) = change else { return true }
+        return row.record != nil
+      })
     for case .putRecord(let row, _) in changes {
       log.contents.withLock { $0.savedNames.append(row.id.name) }
     }
@@ -152,6 +158,44 @@ struct CustomStorageTests {
       }
     }
     try suite.run(check)
+  }
+
+  @Test func aStorageThatLosesTombstonesIsReportedWithTheRules() throws {
+    let suite = StorageConformance("forgetful", lifetime: .storage) {
+      let log = StorageLog()
+      log.contents.withLock { $0.losesTombstones = true }
+      return { identity in RecordingStorage(log, rows: MemoryStorage(identity: identity)) }
+    }
+    let rule = "tombstones are removed up to a number, records are not"
+    let check = try #require(suite.checks.first { $0.name == rule })
+    let one = #expect(throws: ConformanceFailure.self) { try suite.run(check) }
+    let text = try #require(one).description
+    #expect(text.hasPrefix("forgetful: \(rule): expected b [c], found "))
+    let all = #expect(throws: ConformanceFailure.self) { try suite.run() }
+    let lines = try #require(all).description.split(separator: "\n").map(String.init)
+    #expect(lines.contains(text) && lines.count > 1)
+  }
+
+  @Test func aStorageThatFailsIsReportedWithItsErrorAndClosed() throws {
+    let log = StorageLog()
+    let suite = StorageConformance("full", lifetime: .storage) {
+      { identity in RecordingStorage(log, rows: MemoryStorage(identity: identity)) }
+    }
+    let comparison = "any changes leave the same rows as in memory, seed 1"
+    for rule in ["a share refers to its root", comparison] {
+      log.contents.withLock {
+        $0.failure = CloudError(.quotaExceeded, "the disk is full")
+        $0.isClosed = false
+      }
+      let check = try #require(suite.checks.first { $0.name == rule })
+      let failure = #expect(throws: ConformanceFailure.self) { try suite.run(check) }
+      let text = try #require(failure).description
+      #expect(text.hasPrefix("full: \(rule): the storage threw ") && text.contains("disk is full"))
+      #expect(log.current.isClosed)
+    }
+    let none = StorageConformance("none") { throw CancellationError() }
+    let failure = #expect(throws: ConformanceFailure.self) { try none.run(StorageCheck.all[0]) }
+    #expect(failure?.description.contains(": no data could be made: ") == true)
   }
 
   @Test func aServerRunsOnTheStorageAndClosesIt() async throws {

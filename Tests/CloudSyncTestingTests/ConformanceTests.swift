@@ -1,4 +1,6 @@
+import Synchronization
 import Testing
+import VerificationSupport
 
 @testable import CloudSyncTesting
 
@@ -38,6 +40,17 @@ struct ConformanceTests {
   func settledTasksAreNotAwaited() async {
     let executor = SerialTaskExecutor()
     await executor.settle()
+    let count = Atomic(0)
+    let task = Task(executorPreference: executor) {
+      // Each task begins the next one before it ends.
+      for _ in 0..<100 {
+        await Task(executorPreference: executor) {}.value
+        count.wrappingAdd(1, ordering: .relaxed)
+      }
+    }
+    await executor.settle()
+    #expect(count.load(ordering: .relaxed) == 100)
+    await task.value
     await Task(executorPreference: executor) { await executor.settle() }.value
     await executor.settle()
   }
@@ -91,5 +104,106 @@ struct ConformanceTests {
     let report = await suite.run([.fullStorage])
     try report.check()
     #expect(report.description.contains("- quotaDropsEdits (tolerated): "))
+  }
+
+  private static func suite(_ habit: Habit) -> DelegateConformance {
+    DelegateConformance("Notes", zone: SmallNotes.zone.zoneID) { try WilfulNotes($0, habit) }
+  }
+
+  @Test("A habit that loses nothing is no defect", .timeLimit(.minutes(20)))
+  func harmlessHabitIsNoDefect() async throws {
+    for habit in [Habit.waitsForSync, .refusesDuringSync, .sleepsBesideSync] {
+      try await Self.suite(habit).run([.goodDay, .changesDuringSends]).check()
+    }
+  }
+
+  @Test(
+    "The reason why a sync is not one is in the report, the same in every run",
+    .timeLimit(.minutes(20)),
+    arguments: [
+      (Habit.throwsInSync, "lost a, b, c; the last sync on first threw <folder>/notes.json can't"),
+      (.throwsInSync, "; the last sync on second threw <folder>/notes.json can't"),
+      (.throwsAfterSync, "a sync without a fault threw <folder>/notes.json can't be read"),
+      (.throwsInActions, "goodDay/items: the app threw <folder>/notes.json can't be read"),
+      (.sleepsInSync, "goodDay/items: The app's sync() sleeps on the simulated clock"),
+      (.hasTwoEngines, "goodDay/items: Two sync engines of this app sync"),
+    ])
+  func reasonOfFailedSyncIsReported(_ habit: Habit, _ reason: String) async {
+    let report = await Self.suite(habit).run([.goodDay])
+    #expect(report.defects == [.doesNotSync])
+    #expect(report.description.contains(reason), "\(report)")
+    #expect(await Self.suite(habit).run([.goodDay]).description == report.description)
+  }
+
+  @Test("An app that can't be crashed is reported, and not counted as crashed")
+  func crashThatFailsIsReported() async throws {
+    let report = try await Self.suite(.removesItsFolder).run(only: "crashes/0")
+    #expect(report.description.contains("crashes/0: The folder of the app can't be copied: "))
+    #expect(report.crashCount == 0, "\(report)")
+  }
+
+  @Test("A cancelled run has no findings, and does not conform")
+  func cancelledRunDoesNotConform() async {
+    let (begun, mayGo) = (Signal(), Signal())
+    let suite = DelegateConformance("Notes", zone: SmallNotes.zone.zoneID) {
+      begun.fire()
+      await mayGo.wait()
+      return try SmallNotes($0, .lastWriteWins, nil)
+    }
+    let run = Task { await suite.run([.goodDay, .lostAnswers, .crashes]) }
+    await begun.wait()
+    run.cancel()
+    mayGo.fire()
+    let report = await run.value
+    #expect(report.findings.isEmpty && report.passed.isEmpty && !report.conforms)
+    let failure = #expect(throws: ConformanceFailure.self) { try report.check() }
+    #expect(
+      failure?.description
+        == "Notes was not tested: 0 cases passed, the app was not crashed; the run was cancelled")
+  }
+
+  @Test("No other scenario runs beside one about accounts, whose changes the whole process hears")
+  func accountScenariosRunAlone() async {
+    let clocks = Mutex<[SimulatedClock]>([])
+    let suite = DelegateConformance("Notes", zone: SmallNotes.zone.zoneID) { surroundings in
+      clocks.withLock { if $0.last !== surroundings.clock { $0.append(surroundings.clock) } }
+      return try SmallNotes(surroundings, .lastWriteWins, nil)
+    }
+    let report = await suite.run([.accounts, .lostAnswers])
+    // The launches of a scenario, which has a clock of its own, follow one another.
+    #expect(clocks.withLock { $0.count } == 4, "\(report)")
+  }
+
+  @Test("A report lists the defects in their order, with four details of each at most")
+  func reportListsDefectsInOrder() throws {
+    let scenario = ConformanceScenario(conformanceCase: .accounts, step: "s") { _ in }
+    let defects: [DelegateDefect] =
+      [.crashLosesEdits, .quotaDropsEdits, .doesNotSync]
+      + Array(repeating: .quotaDropsEdits, count: 5)
+    var outcome = ScenarioOutcome()
+    for (number, defect) in defects.enumerated() {
+      outcome.observations.append(.init(defect: defect, detail: "lost \(number)"))
+    }
+    var report = ConformanceReport(name: "App", tolerated: [])
+    report.add(outcome, of: scenario)
+    report.finish()
+    try assertSnapshot(
+      of: report.description,
+      matches: """
+        App has 3 defects: 0 cases passed, the app was not crashed
+        - doesNotSync: Items do not get from one device to another.
+            lost 2
+            replay: try await suite.run(only: "accounts/s")
+        - quotaDropsEdits: A change refused for full storage is not saved when there is room.
+            lost 1
+            lost 3
+            lost 4
+            lost 5
+            ... and 2 more
+            replay: try await suite.run(only: "accounts/s")
+        - crashLosesEdits: A crash loses changes that were made before it.
+            lost 0
+            replay: try await suite.run(only: "accounts/s")
+        """)
   }
 }

@@ -1,8 +1,9 @@
-import CloudSyncTesting
 import Foundation
 import Synchronization
 import Testing
 import VerificationSupport
+
+@testable import CloudSyncTesting
 
 @Suite("Simulated devices")
 struct DeviceTests {
@@ -71,6 +72,8 @@ struct DeviceTests {
 
     cloud.refuseDeletions(of: "b", with: .limitExceeded)
     try app.write(nil, as: "b", phone.engine)
+    await #expect(throws: CKError.self) { try await phone.engine.sendChanges() }
+    #expect(try stored(cloud) == ["a": "more", "b": "1"])
     try await phone.sync()
     #expect(try stored(cloud) == ["a": "more"])
 
@@ -87,8 +90,57 @@ struct DeviceTests {
     try await phone.sync()
 
     try cloud.removeZone(Notes.zone.zoneID, of: "alice", reason: .purged)
+    #expect(try cloud.contents().snapshotText == "gone Notes: purged")
     try await phone.sync()
     #expect(app.texts.isEmpty)
+    #expect(phone.events.snapshotText.contains("\n  gone Notes: purged"))
+  }
+
+  @Test("A fault asks for the wait that it is given, and the end of faults removes them all")
+  func faultsHaveTheirWaitAndTheirEnd() async throws {
+    let cloud = SimulatedCloud()
+    let phone = try cloud.launch(on: "phone") { $0 }
+    let database = try phone.app.container.privateCloudDatabase
+    cloud.fail(with: .requestRateLimited, retryAfter: 7)
+    let error = await #expect(throws: CKError.self) { try await database.allRecordZones() }
+    #expect(error?.retryAfterSeconds == 7)
+    cloud.fail(next: 2, with: .zoneBusy)
+    cloud.loseAnswers()
+    cloud.refuseSaves(with: .limitExceeded)
+    cloud.endFaults()
+    let id = CKRecord.ID(recordName: "a")
+    _ = try await database.save(CKRecord(recordType: "Note", recordID: id))
+    _ = try phone.app
+  }
+
+  @Test(
+    "A refusal concerns the saves of its name and device, and their zone in an atomic request",
+    arguments: [
+      (CKRecordZone.ID.default, true, ["a", "c"]), (CKRecordZone.ID.default, false, ["a", "c"]),
+      (Notes.zone.zoneID, true, [String]()), (Notes.zone.zoneID, false, ["a", "c"]),
+    ])
+  func refusalConcernsItsChanges(
+    _ zone: CKRecordZone.ID, _ isAtomic: Bool, _ saved: [String]
+  ) async throws {
+    let cloud = SimulatedCloud()
+    let phone = try cloud.launch(on: "phone") { $0 }
+    let database = try phone.app.container.privateCloudDatabase
+    if zone != .default { _ = try await database.save(CKRecordZone(zoneID: zone)) }
+    cloud.refuseSaves(of: "b", with: .limitExceeded, from: "phone")
+    cloud.refuseSaves(of: "c", with: .limitExceeded, from: "desk")
+    let ids = ["a", "b", "c"].map { CKRecord.ID(recordName: $0, zoneID: zone) }
+    let results = try await database.modifyRecords(
+      saving: ids.map { CKRecord(recordType: "Note", recordID: $0) }, deleting: [],
+      atomically: isAtomic
+    ).saveResults
+    let codes = ids.map { id -> CKError.Code? in
+      guard case .failure(let error) = results[id] else { return nil }
+      return (error as? CKError)?.code
+    }
+    let companion: CKError.Code? = saved.isEmpty ? .batchRequestFailed : nil
+    #expect(codes == [companion, .limitExceeded, companion])
+    #expect(try cloud.contents().records.map(\.recordID.recordName) == saved)
+    _ = try phone.app
   }
 
   @Test("A leaping clock ends short sleeps at once, and long ones when it is advanced")
@@ -120,13 +172,42 @@ struct DeviceTests {
   @Test("A task that waits for sleepers ends when it is cancelled")
   func waitForSleepersEndsWithItsTask() async {
     let clock = SimulatedClock()
-    let tasks = [
-      Task { await clock.waitForSleepers(2) },
-      Task { await clock.waitForSleeper(of: .seconds(1)) },
-    ]
+    let executor = SerialTaskExecutor()
+    let ended = Mutex(0)
+    let tasks = [false, true].map { isExact in
+      executor.start {
+        if isExact {
+          await clock.waitForSleeper(of: .seconds(1))
+        } else {
+          await clock.waitForSleepers(2)
+        }
+        ended.withLock { $0 += 1 }
+      }
+    }
+    // Both wait when none is ready.
+    await executor.settle()
+    #expect(ended.withLock { $0 } == 0)
     for task in tasks { task.cancel() }
-    for task in tasks { await task.value }
-    #expect(clock.sleeperCount == 0)
+    for task in tasks { _ = await task.result }
+  }
+
+  @Test("The clock wakes tasks in the order of their deadlines, and then of their sleeps")
+  func clockWakesInOrder() async throws {
+    let clock = SimulatedClock()
+    let executor = SerialTaskExecutor()
+    let woken = Mutex<[String]>([])
+    var tasks: [Task<Void, any Error>] = []
+    for (name, seconds) in [("late", 20), ("early", 10), ("late, too", 20)] {
+      let task = executor.start {
+        try await clock.sleep(until: SimulatedClock.Instant(sinceStart: .seconds(seconds)))
+        woken.withLock { $0.append(name) }
+      }
+      tasks.append(task)
+      await executor.settle()
+    }
+    clock.advance(by: .seconds(20))
+    for task in tasks { try await task.value }
+    #expect(woken.withLock { $0 } == ["early", "late", "late, too"])
   }
 
   @Test("A wait for an event ends when the delegate has handled it")
@@ -208,21 +289,25 @@ struct DeviceTests {
     #expect(try stored(cloud) == ["shopping": "Bread"])
   }
 
-  @Test("A launch that has ended still has its folder, and its states are not kept")
-  func endedLaunchKeepsItsFolder() async throws {
+  @Test(
+    "A launch that has ended has its folder, gets no call, and nothing it does is kept or recorded",
+    arguments: ["sentDatabaseChanges", "stateUpdate"])
+  func endedLaunchKeepsItsFolder(_ event: String) async throws {
     let cloud = SimulatedCloud()
-    let phone = try cloud.device("phone") { SlowDelegate($0.folder) }
+    let phone = try cloud.device("phone") { SlowDelegate($0.folder, blockedIn: event) }
     let (old, engine) = (try phone.app, try phone.engine)
     engine.state.add(pendingDatabaseChanges: [.saveZone(Notes.zone)])
     let send = Task { try await engine.sendChanges() }
     await old.hasBegun.wait()
     let state = phone.savedState
+    let (calls, recorded) = (old.callCount, phone.events.all.count)
     try phone.crash()
     let folder = try #require(old.folder)
     #expect(FileManager.default.fileExists(atPath: folder.path))
     old.mayEnd.fire()
     _ = await send.result
     #expect(phone.savedState?.snapshotText == state?.snapshotText)
+    #expect(old.callCount == calls && phone.events.all.count == recorded)
   }
 
   @Test("An engine of Apple's API alone has the simulated clock", .timeLimit(.minutes(20)))
@@ -292,6 +377,31 @@ struct DeviceTests {
     let dropped = await #expect(throws: DeviceError.self) { try await phone.sync() }
     #expect(dropped?.message.contains("Notes/a with zoneNotFound") == true)
     try await phone.sync()
+    phone.cloud.fail(with: .serverRejectedRequest, of: .modifyZones)
+    try phone.engine.state.add(pendingDatabaseChanges: [.saveZone(Notes.zone)])
+    let zone = await #expect(throws: DeviceError.self) { try await phone.sync() }
+    #expect(zone?.message.contains(": zone Notes with serverRejectedRequest.") == true)
+  }
+
+  @Test("A sync fails when changes still wait after its rounds")
+  func changesThatStillWaitFailTheSync() async throws {
+    let phone = try SimulatedCloud().device("phone") { _ in SlowDelegate() }
+    let id = CKRecord.ID(recordName: "a", zoneID: Notes.zone.zoneID)
+    try phone.engine.state.add(pendingRecordZoneChanges: [.saveRecord(id)])
+    let error = await #expect(throws: DeviceError.self) { try await phone.sync(rounds: 2) }
+    #expect(error?.message == "After 2 rounds of sync, 1 change still wait on phone.")
+  }
+
+  @Test("The name of a device that is gone is free for a new one, which inherits nothing")
+  func nameOfReleasedDeviceIsFree() throws {
+    let cloud = SimulatedCloud()
+    do {
+      let phone = try cloud.device("phone") { _ in Beginner() }
+      phone.isOnline = false
+      phone.link.setAvailability(.restricted)
+    }
+    let phone = try cloud.device("phone", signedInAs: nil) { _ in Beginner() }
+    #expect(phone.link.account == nil && phone.link.availability == .available && phone.isOnline)
   }
 
   @Test("A second device of the same name and a second engine of one database are refused")
@@ -350,15 +460,24 @@ private final class Beginner: CKSyncEngineDelegate {
   }
 }
 
-/// A delegate that handles the result of a save of zones when a test lets it.
+/// A delegate that handles events of one kind when a test lets it.
 private final class SlowDelegate: CKSyncEngineDelegate {
   let folder: URL?
   let (hasBegun, mayEnd, hasEnded) = (Signal(), Signal(), Signal())
+  private let blocked: String
+  private let calls = Atomic(0)
 
-  init(_ folder: URL? = nil) { self.folder = folder }
+  init(_ folder: URL? = nil, blockedIn event: String = "sentDatabaseChanges") {
+    self.folder = folder
+    blocked = event
+  }
+
+  /// The number of its events.
+  var callCount: Int { calls.load(ordering: .relaxed) }
 
   func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
-    guard case .sentDatabaseChanges = event else { return }
+    calls.wrappingAdd(1, ordering: .relaxed)
+    guard event.name == blocked else { return }
     hasBegun.fire()
     await mayEnd.wait()
     hasEnded.fire()

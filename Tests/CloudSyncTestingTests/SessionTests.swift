@@ -94,38 +94,91 @@ struct SessionTests {
     #expect(signals.all == [.accountChanged, .accountChanged])
   }
 
-  @Test("A replay repeats pushes at the same position, and a file that is not a session is refused")
+  private static func call(_ request: CloudRequest, named name: String = "1") -> CloudCall {
+    CloudCall(container: "iCloud.a", database: .private, requestID: name, request: request)
+  }
+
+  @Test("A replay repeats each signal after the calls before it, whoever asks who is signed in")
   func replayRepeatsPushesInOrder() async throws {
     defer { try? FileManager.default.removeItem(at: folder) }
     let file = folder.appendingPathComponent("session.jsonl")
     let cloud = SimulatedCloud()
     let phone = cloud.server.device("phone", signedInAs: "alice")
     let recorder = try SessionRecorder(phone, file: file)
-    let quiet = recorder.observeSignals { _ in }
-    var call = CloudCall(
-      container: "iCloud.a", database: .private, requestID: "1", request: .fetchCurrentUser)
-    let first = try await recorder.send(call)
+    let recorded = RecordedSignals()
+    let listening = recorder.observeSignals { recorded.note($0) }
+    let (zones, user) = (Self.call(.fetchZones(nil)), Self.call(.fetchCurrentUser))
+    _ = try await recorder.send(zones)
+    let alice = try await recorder.send(user)
+    let push = CloudPush(
+      container: "iCloud.a", database: .private, subscription: SubscriptionID("news"))
+    cloud.server.controls.deliver(push, to: "phone")
+    phone.isOnline = false
+    phone.isOnline = true
     phone.signIn(as: "bob")
-    let second = try await recorder.send(call)
-    #expect(first != second)
-    quiet.stop()
+    let bob = try await recorder.send(user)
+    let last = try await recorder.send(zones)
+    listening.stop()
     try recorder.finish()
+    #expect(recorded.all == [.push(push), .networkReturned, .accountChanged] && alice != bob)
 
     let replay = try SessionReplay(file)
-    let events = RecordedSignals()
-    let observation = replay.observeSignals { events.note($0) }
-    var renamed = call
-    renamed.requestID = "another name"
-    #expect(try await replay.send(renamed) == first)
-    #expect(events.all == [.accountChanged])
-    #expect(try await replay.send(renamed) == second)
+    let repeated = RecordedSignals()
+    let observation = replay.observeSignals { repeated.note($0) }
+    #expect(repeated.all.isEmpty)
+    _ = try await replay.send(Self.call(.fetchZones(nil), named: "another name"))
+    #expect(repeated.all == recorded.all, "also if the app does not ask who is signed in")
+    #expect(try await replay.send(user) == bob, "the user after the signals")
+    #expect(try await replay.send(zones) == last)
     observation.stop()
-    #expect(try await replay.send(call) == second, "who is signed in may be asked again")
-    call.request = .fetchZones(nil)
-    await #expect(throws: CloudError.self) { try await replay.send(call) }
+    #expect(try await replay.send(user) == bob, "who is signed in may be asked again")
+    try replay.check()
+    await #expect(throws: CloudError.self) { try await replay.send(zones) }
 
-    try Data("{}\n".utf8).write(to: file)
+    let inOrder = try SessionReplay(file)
+    _ = try await inOrder.send(zones)
+    #expect(try await inOrder.send(user) == alice)
+    #expect(try await inOrder.send(user) == bob)
+  }
+
+  @Test("Calls that were made at once may be repeated in any order, and later ones not before them")
+  func concurrentCallsAreRepeatedInAnyOrder() async throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = folder.appendingPathComponent("session.jsonl")
+    let cloud = SimulatedCloud()
+    let recorder = try SessionRecorder(
+      cloud.server.device("phone", signedInAs: "alice"), file: file)
+    let controls = cloud.server.controls
+    controls.hold(next: 2)
+    async let zones = recorder.send(Self.call(.fetchZones(nil)))
+    async let subscriptions = recorder.send(Self.call(.fetchSubscriptions(nil)))
+    await controls.waitForHeldRequests(2)
+    controls.release()
+    let replies = try await (zones, subscriptions)
+    let last = try await recorder.send(Self.call(.fetchZones([.default])))
+    try recorder.finish()
+    for isReversed in [false, true] {
+      let replay = try SessionReplay(file)
+      for isZones in [!isReversed, isReversed] {
+        let reply = try await replay.send(
+          Self.call(isZones ? .fetchZones(nil) : .fetchSubscriptions(nil)))
+        #expect(reply == (isZones ? replies.0 : replies.1))
+      }
+      #expect(try await replay.send(Self.call(.fetchZones([.default]))) == last)
+      try replay.check()
+    }
+    let early = try SessionReplay(file)
+    await #expect(throws: CloudError.self) {
+      try await early.send(Self.call(.fetchZones([.default])))
+    }
+  }
+
+  @Test("A file that is not a session is refused", arguments: ["", "{}\n", "[]\n", "{"])
+  func otherFileIsRefused(_ text: String) throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = folder.appendingPathComponent("session.jsonl")
     #expect(throws: SessionError.self) { try SessionReplay(file) }
-    #expect(throws: SessionError.self) { try SessionReplay(folder.appendingPathComponent("no")) }
+    try Data(text.utf8).write(to: file)
+    #expect(throws: SessionError.self) { try SessionReplay(file) }
   }
 }

@@ -25,8 +25,8 @@ struct SmallNotesTests {
 
   /// Proves PB-5.
   @Test(
-    "Each mistake is reported by its own name", arguments: SmallMistake.allCases,
-    MergeKind.allCases)
+    "Each mistake is reported by its own name",
+    arguments: SmallMistake.allCases.flatMap { mistake in mistake.merges.map { (mistake, $0) } })
   func smallMistakeHasItsOwnName(_ mistake: SmallMistake, _ merge: MergeKind) async throws {
     let report = await Self.suite(merge, mistake).run(mistake.cases)
     #expect(report.defects == mistake.defects, "\(report)")
@@ -58,7 +58,7 @@ struct SmallNotesTests {
     let suite = DelegateConformance("SmallNotes", zone: CKRecordZone.ID(zoneName: "Wrong")) {
       try SmallNotes($0, .lastWriteWins, nil)
     }
-    for cases in [ConformanceCase.allCases, [.removedZones]] {
+    for cases in [ConformanceCase.allCases, [.removedZones], [.missingZones]] {
       let report = await suite.run(cases)
       #expect(report.defects == [.itemsInAnotherZone], "\(report)")
       #expect(
@@ -91,7 +91,10 @@ struct SmallNotesTests {
     #expect(failure?.description.contains("\"fullStorage/quota\"") == true)
     await #expect(throws: ConformanceFailure.self) { try await suite.run(only: "nothing") }
     #expect(try await suite.run(only: "fullStorage/quota").passed == [.fullStorage])
-    #expect(try await suite.run(only: "crashes/3").passed == [.crashes])
+    for (name, count) in [("crashes/3", 1), ("crashes/99999", 0), ("crashes/none", 0)] {
+      let report = try await suite.run(only: name)
+      #expect(report.passed == [.crashes] && report.crashCount == count, "\(name): \(report)")
+    }
   }
 }
 
@@ -109,13 +112,42 @@ extension SmallMistake {
     case .keepsOldAccountsData: .accountSwitchKeepsData
     case .savesLate: .crashLosesEdits
     case .overwritesUnsentChanges: .fetchOverwritesUnsentEdits
+    case .neverSyncs: .doesNotSync
+    case .stopsAfterZoneNotFound: .zoneRemovalStopsSync
+    case .stopsAfterAccountChange: .returningAccountLacksData
+    case .makesItsZoneOnce: .zoneNotMadeAgain
+    case .ignoresZonesThatStartOver: .expiredTokenLosesChanges
+    case .savesDeletionsLate: .crashBringsBackDeletedItems
+    case .revivesNotesDeletedTwice: .conflictsDoNotConverge
+    case .takesItsTextForAnother: .lostAnswersLoseEdits
     }
   }
 
-  /// The cases that show it: crashes only for the mistake that needs them.
+  /// The cases that show it: one where that is enough, and crashes only where they are needed.
   fileprivate var cases: [ConformanceCase] {
-    [.savesLate, .overwritesUnsentChanges].contains(self)
-      ? [.crashes] : ConformanceCase.allCases.filter { $0 != .crashes }
+    switch self {
+    case .savesLate, .overwritesUnsentChanges, .savesDeletionsLate: [.crashes]
+    case .neverSyncs: [.goodDay]
+    case .stopsAfterZoneNotFound: [.missingZones]
+    case .stopsAfterAccountChange: [.accounts]
+    case .makesItsZoneOnce: [.removedZones]
+    case .ignoresZonesThatStartOver: [.expiredTokens]
+    case .revivesNotesDeletedTwice: [.conflicts]
+    case .takesItsTextForAnother: [.lostAnswers]
+    case .ignoresServerRecordChanged, .ignoresZoneNotFound, .ignoresAllSaveFailures,
+      .dropsPendingChangesOnAccountChange, .neverSavesItsState, .forgetsItsDeletions,
+      .forgetsFetchedDeletions, .keepsOldAccountsData:
+      ConformanceCase.allCases.filter { $0 != .crashes }
+    }
+  }
+
+  /// The ways to merge with which it is tried: both where a conflict shows the mistake.
+  fileprivate var merges: [MergeKind] {
+    switch self {
+    case .ignoresServerRecordChanged, .revivesNotesDeletedTwice: MergeKind.allCases
+    case .takesItsTextForAnother: [.keepsBothTexts]
+    default: [.lastWriteWins]
+    }
   }
 
   /// The defects in the report: that of the mistake, and what follows from it.
@@ -127,19 +159,22 @@ extension SmallMistake {
         .lostAnswersLoseEdits, .crashLosesEdits,
       ]
     case .forgetsFetchedDeletions: [name, .conflictsDoNotConverge]
-    case .ignoresServerRecordChanged, .ignoresZoneNotFound, .ignoresAllSaveFailures,
-      .dropsPendingChangesOnAccountChange, .neverSavesItsState, .keepsOldAccountsData,
-      .savesLate, .overwritesUnsentChanges:
-      [name]
+    case .stopsAfterZoneNotFound: [name, .zoneNotFoundIgnored]
+    case .stopsAfterAccountChange: [name, .doesNotSync]
+    default: [name]
     }
   }
 
   /// The defects that one scenario can show; alone it can't show that all errors are ignored.
   fileprivate var replayed: Set<DelegateDefect> {
-    self == .ignoresAllSaveFailures
-      ? [
+    switch self {
+    case .ignoresAllSaveFailures:
+      [
         .serverRecordChangedIgnored, .zoneNotFoundIgnored, .batchFailuresNotQueuedAgain,
         .otherFailuresIgnored, .permanentFailuresIgnored, .quotaDropsEdits,
-      ] : [name]
+      ]
+    case .stopsAfterAccountChange: defects
+    default: [name]
+    }
   }
 }

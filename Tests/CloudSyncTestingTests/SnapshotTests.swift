@@ -94,7 +94,8 @@ struct SnapshotTests {
       try assertSnapshot(of: "a\nb", named: "new", filePath: source)
     }
     #expect(missing?.description.contains("CLOUDSYNC_RECORD=1") == true)
-    try SnapshotRecording.$environment.withValue(["CLOUDSYNC_RECORD": "1"]) {
+    // An empty variable counts as none.
+    try SnapshotRecording.$environment.withValue(["CLOUDSYNC_RECORD": "1", "CI": ""]) {
       try assertSnapshot(of: "a\nb", named: "new", filePath: source)
     }
     try assertSnapshot(of: "a\nb", named: "new", filePath: source)
@@ -102,8 +103,11 @@ struct SnapshotTests {
       try assertSnapshot(of: "a\nc", named: "new", filePath: source)
     }
     #expect(changed?.description.hasSuffix("  a\n- b\n+ c") == true)
-    #expect(throws: SnapshotMismatch.self) {
-      try assertSnapshot(of: "a", named: "../new", filePath: source)
+    for name in ["../new", "", ".new"] {
+      let refused = #expect(throws: SnapshotMismatch.self) {
+        try assertSnapshot(of: "a", named: name, filePath: source)
+      }
+      #expect(refused?.message.contains("\"\(name)\" can't be a snapshot's name") == true)
     }
   }
 
@@ -162,6 +166,8 @@ struct SnapshotTests {
     try SnapshotRecording.$environment.withValue(["CLOUDSYNC_RECORD": "1"]) {
       try assertSnapshot(of: "1\n\n2\\3", matches: "old", filePath: file.path, line: 1)
       try assertSnapshot(of: "4", matches: "", filePath: file.path, line: 6)
+      // Another run of the test, which has the text of before.
+      try assertSnapshot(of: "4", matches: "", filePath: file.path, line: 6)
       #expect(throws: SnapshotMismatch.self) {
         try assertSnapshot(of: "5", matches: "", filePath: file.path, line: 9)
       }
@@ -182,6 +188,31 @@ struct SnapshotTests {
         \(quotes))
       """
     #expect(try String(contentsOf: file, encoding: .utf8) == expected)
+  }
+
+  @Test(
+    "Recording keeps tabs and line ends, and escapes what a literal can't contain",
+    arguments: ["\n", "\r\n"])
+  func recordingKeepsTabsAndLineEnds(_ end: String) throws {
+    let file = FileManager.default.temporaryDirectory
+      .appendingPathComponent("tabs-\(UUID().uuidString).swift")
+    defer { try? FileManager.default.removeItem(at: file) }
+    let quotes = "\"\"\""
+    func source(_ lines: [String]) -> String {
+      let call = ["\ttry assertSnapshot(", "\t\tof: a, matches:", "\t\t\t\(quotes)"]
+      let rest = ["\t\t\t\(quotes))", "let other = \(quotes)", "  text", "  \(quotes)", ""]
+      return (call + lines + rest).joined(separator: end)
+    }
+    try Data(source(["\t\t\told"]).utf8).write(to: file)
+    try SnapshotRecording.$environment.withValue(["CLOUDSYNC_RECORD": "1"]) {
+      try assertSnapshot(
+        of: "a\r\n\(quotes)\" \"\"\n\n\\", matches: "old", filePath: file.path, line: 1)
+    }
+    let expected = source([
+      "\t\t\ta\\r", "\t\t\t" + String(repeating: "\\\"", count: 4) + " \"\"", "",
+      "\t\t\t\\\\",
+    ])
+    #expect(try Data(contentsOf: file) == Data(expected.utf8))
   }
 
   @Test("Recording refuses a text that is no literal of several lines, and changes nothing")

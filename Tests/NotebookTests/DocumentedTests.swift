@@ -65,6 +65,7 @@ final class TestedNotebook: ConformingApp {
   func sync() async throws { try await notebook.sync() }
 }
 
+/// Proves PB-5.
 @Test func theNotebookPassesTheConformanceSuite() async throws {
   let suite = DelegateConformance("Notebook", zone: CKRecordZone.ID(zoneName: "Notes")) {
     try TestedNotebook($0)

@@ -1,5 +1,7 @@
+import Synchronization
+
 /// A conflict of two devices over one item.
-struct ConflictStory: Sendable {
+struct ConflictStory: Hashable, Sendable {
   /// What the two devices do.
   enum Actions: String, CaseIterable, Sendable {
     case bothMake = "both make"
@@ -62,5 +64,15 @@ struct ConflictStory: Sendable {
     case .deleteAndChange: device == 0
     case .bothDelete: true
     }
+  }
+}
+
+/// The items with which the conflicts of one run ended, so that no conflict is played twice.
+final class ConflictEnds: Sendable {
+  private let ends = Mutex<[ConflictStory: [String: String]]>([:])
+
+  subscript(story: ConflictStory) -> [String: String]? {
+    get { ends.withLock { $0[story] } }
+    set { ends.withLock { $0[story] = newValue } }
   }
 }

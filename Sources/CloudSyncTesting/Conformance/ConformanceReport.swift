@@ -30,7 +30,10 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
   public internal(set) var passed: [ConformanceCase] = []
 
   /// The cases with a finding; advice does not count.
-  var failed: Set<ConformanceCase> = []
+  private var failed: Set<ConformanceCase> = []
+
+  /// The cases of which a scenario was cancelled.
+  private var cancelled: Set<ConformanceCase> = []
 
   /// The number of simulated crashes.
   public internal(set) var crashCount = 0
@@ -46,10 +49,15 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
   /// All defects, known or not, except those that are only advice.
   public var defects: Set<DelegateDefect> { Set(findings.map(\.defect)) }
 
-  /// Whether all defects are tolerated ones.
+  /// Whether all defects are tolerated ones, and the run was not cancelled.
   ///
   /// `saveFailuresIgnored` and the defects that it replaces stand for each other.
-  public var conforms: Bool { defects.allSatisfy(isTolerated) }
+  public var conforms: Bool { cancelled.isEmpty && defects.allSatisfy(isTolerated) }
+
+  /// Whether all scenarios of a case ran and showed no defect.
+  func hasPassed(_ one: ConformanceCase) -> Bool {
+    !failed.contains(one) && !cancelled.contains(one)
+  }
 
   private func isTolerated(_ defect: DelegateDefect) -> Bool {
     let parts = DelegateDefect.ignoredSaveFailures
@@ -66,7 +74,10 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
         ? "the app was not crashed"
         : "after \(CanonicalText.count(crashCount, "simulated crash", "simulated crashes"))")
     let count = CanonicalText.count(findings.count, "defect")
-    let head = findings.isEmpty ? "\(name) conforms: \(tried)" : "\(name) has \(count): \(tried)"
+    let verdict =
+      findings.isEmpty ? cancelled.isEmpty ? "conforms" : "was not tested" : "has \(count)"
+    let end = cancelled.isEmpty ? "" : "; the run was cancelled"
+    let head = "\(name) \(verdict): \(tried)\(end)"
     let lines = findings.flatMap { finding in
       text(finding, mark: isTolerated(finding.defect) ? " (tolerated)" : "")
     }
@@ -83,13 +94,19 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
   }
 
   /// Returns when the app conforms.
-  /// - Throws: `ConformanceFailure` with the report when it has a defect that is not tolerated.
+  /// - Throws: `ConformanceFailure` with the report when it has a defect that is not tolerated, or
+  ///   the run was cancelled.
   public func check() throws {
     if !conforms { throw ConformanceFailure(description: description) }
   }
 
-  /// Adds the findings of a scenario.
-  mutating func add(_ outcome: ScenarioOutcome, of scenario: ConformanceScenario) {
+  /// Adds the findings of a scenario; there is no outcome if it was cancelled.
+  mutating func add(_ outcome: ScenarioOutcome?, of scenario: ConformanceScenario) {
+    guard let outcome else {
+      cancelled.insert(scenario.conformanceCase)
+      return
+    }
+    if outcome.hasCrashed { crashCount += 1 }
     for observation in outcome.observations { add(observation, in: scenario.name) }
     if outcome.observations.contains(where: { !$0.defect.needsAddition }) {
       failed.insert(scenario.conformanceCase)

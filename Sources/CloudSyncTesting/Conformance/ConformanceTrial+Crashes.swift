@@ -14,20 +14,19 @@ extension ConformanceTrial {
     }
     try await device.sync()
     try await device.recover()
-    try await other.settle()
     try await other.write("1", as: "made later")
-    try await other.settle()
+    // Once is enough: the zone exists, and nothing that this device writes is changed elsewhere.
+    try await other.sync()
     if suite.canEdit { try await device.surely { try await device.write("2", as: "a") } }
     try await device.surely { try await device.write("1", as: "b") }
     if suite.canDelete { try await device.surely { try await device.delete("deleted here") } }
     try await device.sync()
     try await device.recover()
     let stepsUntilNow = device.plan.steps
+    noteSteps(stepsUntilNow)
     try await device.settle()
-    try await device.recover()
-    try await device.settle()
+    if try await device.recover() { try await device.settle() }
     let plan = device.plan
-    stepCount = stepsUntilNow
     let expected = [
       "a": suite.canEdit ? "2" : "1", "b": "1", "made elsewhere": "1", "made later": "1",
     ]

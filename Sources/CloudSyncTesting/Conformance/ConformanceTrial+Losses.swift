@@ -78,7 +78,13 @@ extension ConformanceTrial {
       report(
         .accountSwitchKeepsData, "\(how): still there: \(left.joined(separator: ", "))")
     }
-    let stolen = try await witness(account: "bob").keys.sorted()
+    try await device.write("1", as: "new")
+    try await device.settle()
+    var server = try await witness(account: "bob")
+    if server.removeValue(forKey: "new") == nil {
+      report(.doesNotSync, "\(how): not on bob's server: new")
+    }
+    let stolen = server.keys.sorted()
     if !stolen.isEmpty {
       report(
         .accountSwitchUploadsData,
@@ -86,8 +92,12 @@ extension ConformanceTrial {
     }
     device.link.signIn(as: "alice")
     try await device.settle()
-    if try await device.items()["sent"] != "1" {
+    let items = try await device.items()
+    if items["sent"] != "1" {
       report(.returningAccountLacksData, "\(how), and alice came back: lost sent")
+    }
+    if items["new"] != nil {
+      report(.accountSwitchKeepsData, "\(how), and alice came back: still there: new")
     }
   }
 

@@ -1,5 +1,6 @@
 import CloudSync
 import LoopbackServer
+import Synchronization
 
 extension ConformanceTrial {
   func goodDay() async throws {
@@ -33,6 +34,7 @@ extension ConformanceTrial {
         !isDeletion ? .doesNotSync : view == server ? .deletionsNotSent : .fetchedDeletionsIgnored
       return report(defect, "a deletion and a change on \(place): \(difference)")
     }
+    if let firstFailure { report(.doesNotSync, "a sync without a fault threw \(firstFailure)") }
   }
 
   func changeDuringSend(deletes: Bool) async throws {
@@ -40,17 +42,27 @@ extension ConformanceTrial {
     try await device.write("0", as: "bystander")
     try await device.settle()
     try await device.write("1", as: "x")
-    cloud.server.controls.runAfterCommit(in: RequestScope(kind: .modifyRecords)) { _ in
-      // An error of the app shows in what it lost.
-      if deletes {
-        try? await device.delete("x")
-      } else {
-        try? await device.write("2", as: "x")
+    let action = Mutex<Task<Void, any Error>?>(nil)
+    cloud.server.controls.runAfterCommit(in: RequestScope(kind: .modifyRecords)) { [executor] _ in
+      // A task of its own: the app may let its user wait until the sync has ended.
+      let task = executor.start {
+        if deletes { try await device.delete("x") } else { try await device.write("2", as: "x") }
       }
+      action.withLock { $0 = task }
+      await executor.settle()
     }
     try await device.settle()
-    var expected = ["bystander": "0"]
-    if !deletes { expected["x"] = "2" }
+    var expected = ["bystander": "0", "x": "1"]
+    do {
+      if let task = action.withLock({ $0 }) {
+        try await task.value
+        expected["x"] = deletes ? nil : "2"
+      }
+    } catch let error as DeviceError {
+      throw error
+    } catch {
+      // An app may refuse the action, as long as it says so.
+    }
     for seen in [try await device.items(), try await witness()] {
       guard let difference = difference(seen, from: expected) else { continue }
       return report(

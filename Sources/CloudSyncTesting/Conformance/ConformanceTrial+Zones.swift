@@ -16,6 +16,7 @@ extension ConformanceTrial {
     let device = try await device("first")
     try await device.write("1", as: "old")
     try await device.settle()
+    try checkZone()
     try await device.write("1", as: "x")
     let zone = suite.zone
     cloud.server.controls.runAfterCommit(

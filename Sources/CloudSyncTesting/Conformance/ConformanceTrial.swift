@@ -20,22 +20,54 @@ final class ConformanceTrial: Sendable {
     var detail: String
   }
 
+  private struct State {
+    var outcome = ScenarioOutcome()
+    var witnessCount = 0
+    /// The first error that a sync threw.
+    var firstFailure: String?
+    /// The errors of the last syncs, by the names of the devices.
+    var lastFailures: [String: String] = [:]
+  }
+
   let suite: DelegateConformance
-  /// The cloud of all devices, unless a scenario compares several clouds.
+  /// The ends of the conflicts of this run.
+  let ends: ConflictEnds
+  /// The cloud of all devices.
   let cloud = SimulatedCloud()
   let executor = SerialTaskExecutor()
-  private let observed = Mutex<[Observation]>([])
-  private let witnessCount = Mutex(0)
-  private let steps = Mutex(0)
+  private let state = Mutex(State())
 
-  init(_ suite: DelegateConformance) { self.suite = suite }
+  init(_ suite: DelegateConformance, _ ends: ConflictEnds) {
+    self.suite = suite
+    self.ends = ends
+  }
 
-  var observations: [Observation] { observed.withLock { $0 } }
+  /// What the scenario has shown so far.
+  var outcome: ScenarioOutcome { state.withLock { $0.outcome } }
 
-  /// The number of steps at which the app could crash, in a scenario with crashes.
-  var stepCount: Int {
-    get { steps.withLock { $0 } }
-    set { steps.withLock { $0 = newValue } }
+  /// The first error that a sync threw; `nil` if none did.
+  var firstFailure: String? { state.withLock { $0.firstFailure } }
+
+  /// Notes the number of steps at which the app could crash.
+  func noteSteps(_ count: Int) { state.withLock { $0.outcome.stepCount = count } }
+
+  /// Notes that the app was crashed.
+  func noteCrash() { state.withLock { $0.outcome.hasCrashed = true } }
+
+  /// Notes the end of a sync.
+  func noteSync(on device: String, _ error: (any Error)?) {
+    let failure = error.map { Self.text(of: $0) }
+    state.withLock { state in
+      state.lastFailures[device] = failure
+      state.firstFailure = state.firstFailure ?? failure
+    }
+  }
+
+  /// An error as a text that is the same in every run.
+  static func text(of error: any Error) -> String {
+    let folder = /[^\s"'=]*cloudsync-device-[0-9A-F\-]{36}/
+    return SnapshotNormalization([.uuids, .users])
+      .applied(to: "\(error)".replacing(folder, with: "<folder>"))
   }
 
   /// Runs `body` with all tasks of its devices on one executor.
@@ -65,28 +97,29 @@ final class ConformanceTrial: Sendable {
     }
   }
 
+  /// Reports a defect, with the errors of the last syncs, which often explain it.
   func report(_ defect: DelegateDefect, _ detail: String) {
-    observed.withLock { $0.append(Observation(defect: defect, detail: detail)) }
+    state.withLock { state in
+      let failures = state.lastFailures.sorted { $0.key < $1.key }
+        .map { "; the last sync on \($0.key) threw \($0.value)" }
+      state.outcome.observations.append(
+        Observation(defect: defect, detail: detail + failures.joined()))
+    }
   }
 
-  func device(
-    _ name: String, in cloud: SimulatedCloud? = nil, account: String? = "alice"
-  ) async throws -> TestedDevice {
-    let device = try await TestedDevice(
-      name, in: cloud ?? self.cloud, account: account, executor: executor, launchApp: suite.launch)
+  func device(_ name: String, account: String? = "alice") async throws -> TestedDevice {
+    let device = try await TestedDevice(name, account: account, in: self)
     await executor.settle()
     return device
   }
 
   /// The items visible on a new device.
-  func witness(
-    in cloud: SimulatedCloud? = nil, account: String = "alice"
-  ) async throws -> [String: String] {
-    let number = witnessCount.withLock { count in
-      count += 1
-      return count
+  func witness(account: String = "alice") async throws -> [String: String] {
+    let number = state.withLock { state in
+      state.witnessCount += 1
+      return state.witnessCount
     }
-    let device = try await device("witness \(number)", in: cloud, account: account)
+    let device = try await device("witness \(number)", account: account)
     try await device.settle()
     return try await device.items()
   }
@@ -111,12 +144,14 @@ final class ConformanceTrial: Sendable {
   ) async throws {
     try await device.settle()
     let early = try await witness()
+    let changes = device.changeCount
     try await device.relaunch()
     try await device.settle()
+    let late = try await device.changeCount == changes ? early : witness()
     let views = [
       ("before the next launch, on the server", early),
       ("on the device", try await device.items()),
-      ("on the server", try await witness()),
+      ("on the server", late),
     ]
     for (place, seen) in views {
       guard let difference = difference(seen, from: expected) else { continue }

@@ -57,10 +57,11 @@ public struct DelegateConformance: Sendable, CustomStringConvertible {
     self.launch = launch
   }
 
-  /// Runs the cases, several scenarios at a time.
+  /// Runs the cases, several scenarios at a time, and those about accounts one after the other.
   ///
   /// The same app gives the same report in every run, if its work runs where its callers run: that
-  /// of the main actor or of an executor of the app's own runs beside the scenario.
+  /// of the main actor or of an executor of the app's own runs beside the scenario. When the task
+  /// is cancelled, no scenario begins any more, and the report does not conform.
   /// - Parameter cases: the cases to run; all by default.
   /// - Returns: the findings. An app that throws without a fault has a finding in that case.
   public func run(_ cases: [ConformanceCase] = ConformanceCase.allCases) async -> ConformanceReport
@@ -72,7 +73,7 @@ public struct DelegateConformance: Sendable, CustomStringConvertible {
       if !report.defects.isDisjoint(with: [.doesNotSync, .itemsInAnotherZone]) { return report }
     }
     await run(cases.filter { $0 != .goodDay }.flatMap(scenarios), &report)
-    report.passed = cases.filter { applies($0) && !report.failed.contains($0) }
+    report.passed = cases.filter { applies($0) && report.hasPassed($0) }
     report.finish()
     return report
   }
@@ -98,10 +99,8 @@ public struct DelegateConformance: Sendable, CustomStringConvertible {
         description: "There is no scenario \"\(name)\". Use one of \(names).")
     }
     var report = ConformanceReport(name: self.name, tolerated: tolerated)
-    let outcome = await outcome(of: scenario)
-    report.add(outcome, of: scenario)
-    report.passed = [scenario.conformanceCase].filter { !report.failed.contains($0) }
-    if one == .crashes, scenario.step != "none" { report.crashCount = 1 }
+    report.add(await outcome(of: scenario, ConflictEnds()), of: scenario)
+    report.passed = [scenario.conformanceCase].filter { report.hasPassed($0) }
     report.finish()
     return report
   }
@@ -113,16 +112,16 @@ public struct DelegateConformance: Sendable, CustomStringConvertible {
   private static let mostCrashes = 200
 
   private func run(_ scenarios: [ConformanceScenario], _ report: inout ConformanceReport) async {
-    let outcomes = await outcomes(of: scenarios)
+    let ends = ConflictEnds()
+    let outcomes = await outcomes(of: scenarios, ends)
     for (scenario, outcome) in zip(scenarios, outcomes) { report.add(outcome, of: scenario) }
     // Without a crash, the scenario of crashes counts the steps at which the app can crash.
     guard let place = scenarios.firstIndex(where: { $0.conformanceCase == .crashes }),
-      outcomes[place].observations.isEmpty
+      let found = outcomes[place], found.observations.isEmpty
     else { return }
-    let crashes = Self.crashSteps(of: outcomes[place].stepCount).map { crashScenario(at: $0) }
-    for (scenario, outcome) in zip(crashes, await self.outcomes(of: crashes)) {
+    let crashes = Self.crashSteps(of: found.stepCount).map { crashScenario(at: $0) }
+    for (scenario, outcome) in zip(crashes, await self.outcomes(of: crashes, ends)) {
       report.add(outcome, of: scenario)
-      report.crashCount += 1
     }
   }
 
@@ -137,36 +136,56 @@ public struct DelegateConformance: Sendable, CustomStringConvertible {
     }
   }
 
-  /// The outcomes in the order of the scenarios.
-  private func outcomes(of scenarios: [ConformanceScenario]) async -> [ScenarioOutcome] {
-    await withTaskGroup(of: (Int, ScenarioOutcome).self) { group in
+  /// The outcomes in the order of the scenarios; `nil` for those that were cancelled.
+  private func outcomes(
+    of scenarios: [ConformanceScenario], _ ends: ConflictEnds
+  ) async -> [ScenarioOutcome?] {
+    let all = Array(zip(scenarios.indices, scenarios))
+    // The change of an account is posted to the whole process, also to the apps of other scenarios.
+    let alone = all.filter { $0.1.conformanceCase == .accounts }
+    let others = all.filter { $0.1.conformanceCase != .accounts }
+    var outcomes = await self.outcomes(of: others, Self.width, ends)
+    outcomes.merge(await self.outcomes(of: alone, 1, ends)) { $1 }
+    return scenarios.indices.map { outcomes[$0] }
+  }
+
+  /// The outcomes of numbered scenarios, of which at most `width` run at once.
+  private func outcomes(
+    of scenarios: [(Int, ConformanceScenario)], _ width: Int, _ ends: ConflictEnds
+  ) async -> [Int: ScenarioOutcome] {
+    await withTaskGroup(of: (Int, ScenarioOutcome?).self) { group in
       var outcomes: [Int: ScenarioOutcome] = [:]
-      var left = Array(scenarios.enumerated())[...]
-      for (index, scenario) in left.prefix(Self.width) {
-        group.addTask { (index, await outcome(of: scenario)) }
+      var left = scenarios[...]
+      for _ in 0..<width {
+        guard !Task.isCancelled, let (index, scenario) = left.popFirst() else { break }
+        group.addTask { (index, await outcome(of: scenario, ends)) }
       }
-      left = left.dropFirst(Self.width)
       for await (index, found) in group {
         outcomes[index] = found
-        if let (index, scenario) = left.popFirst() {
-          group.addTask { (index, await outcome(of: scenario)) }
+        if !Task.isCancelled, let (index, scenario) = left.popFirst() {
+          group.addTask { (index, await outcome(of: scenario, ends)) }
         }
       }
-      return scenarios.indices.compactMap { outcomes[$0] }
+      return outcomes
     }
   }
 
-  private func outcome(of scenario: ConformanceScenario) async -> ScenarioOutcome {
-    let trial = ConformanceTrial(self)
+  /// The outcome of a scenario; `nil` if it was cancelled, since it then shows losses that the app
+  /// did not cause.
+  private func outcome(
+    of scenario: ConformanceScenario, _ ends: ConflictEnds
+  ) async -> ScenarioOutcome? {
+    let trial = ConformanceTrial(self, ends)
     do {
       try await trial.perform(scenario.body)
     } catch let error as MissingZone {
       trial.report(.itemsInAnotherZone, "\(scenario.name): \(error)")
     } catch {
-      trial.report(
-        scenario.conformanceCase.mainDefect, "\(scenario.name): the app threw \(error)")
+      // An error of the suite itself says what the app did.
+      let text = (error is DeviceError ? "" : "the app threw ") + ConformanceTrial.text(of: error)
+      trial.report(scenario.conformanceCase.mainDefect, "\(scenario.name): \(text)")
     }
-    return ScenarioOutcome(observations: trial.observations, stepCount: trial.stepCount)
+    return Task.isCancelled ? nil : trial.outcome
   }
 
   /// The app's name.
@@ -175,7 +194,8 @@ public struct DelegateConformance: Sendable, CustomStringConvertible {
 
 /// The findings of one scenario.
 struct ScenarioOutcome: Sendable {
-  var observations: [ConformanceTrial.Observation]
+  var observations: [ConformanceTrial.Observation] = []
   /// The number of steps at which the app could have crashed.
-  var stepCount: Int
+  var stepCount = 0
+  var hasCrashed = false
 }

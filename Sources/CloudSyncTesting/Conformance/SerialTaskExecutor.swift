@@ -33,6 +33,11 @@ package final class SerialTaskExecutor: TaskExecutor {
     }
   }
 
+  /// Starts a task of the executor.
+  func start(_ body: @escaping @Sendable () async throws -> Void) -> Task<Void, any Error> {
+    Task(executorPreference: self, operation: body)
+  }
+
   /// Suspends until no task of the executor is ready to run or running; a task that calls it does
   /// not count.
   func settle() async {

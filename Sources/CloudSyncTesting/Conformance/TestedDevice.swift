@@ -12,6 +12,8 @@ final class TestedDevice: Sendable {
     var crashedIn: String?
     /// The content of the folder at the time of the crash.
     var wreck: DeviceFolder?
+    /// The reason why the app could not be crashed.
+    var failure: (any Error)?
   }
 
   private struct Contents {
@@ -21,24 +23,41 @@ final class TestedDevice: Sendable {
     var plan = CrashPlan()
     /// Whether this launch has asked for all zones, without a token of an earlier fetch.
     var fetchedFromBeginning = false
+    /// Whether the present sync failed, or did more than look for news and find none.
+    var isBusy = false
+    /// The number of requests for news without an answer.
+    var unanswered = 0
+
+    mutating func note(_ step: LaunchStep) {
+      switch step {
+      case .beforeRequest(let request):
+        if case .fetchDatabaseChanges(let fetch) = request, fetch.since == nil {
+          fetchedFromBeginning = true
+        }
+        if request.looksForNews { unanswered += 1 } else { isBusy = true }
+      case .beforeAnswer(let request):
+        if request.looksForNews { unanswered = max(0, unanswered - 1) }
+      case .beforeCallback(let name):
+        if !TestedDevice.idleCallbacks.contains(name) { isBusy = true }
+      case .afterCallback: break
+      }
+    }
   }
 
+  /// The delegate calls of a sync that finds and sends nothing.
+  private static let idleCallbacks: Set = [
+    "stateUpdate", "willFetchChanges", "didFetchChanges", "willSendChanges", "didSendChanges",
+  ]
+
   let link: LoopbackDevice
-  let cloud: SimulatedCloud
   /// The delegate calls of all launches.
-  let events = RecordedEvents()
-  private let executor: SerialTaskExecutor
-  private let launchApp: @Sendable (AppSurroundings) async throws -> any ConformingApp
+  let events = RecordedEvents(keepingTexts: false)
+  private let trial: ConformanceTrial
   private let contents: Mutex<Contents>
 
-  init(
-    _ name: String, in cloud: SimulatedCloud, account: String?, executor: SerialTaskExecutor,
-    launchApp: @escaping @Sendable (AppSurroundings) async throws -> any ConformingApp
-  ) async throws {
-    self.cloud = cloud
-    self.executor = executor
-    self.launchApp = launchApp
-    link = cloud.server.device(name, signedInAs: account)
+  init(_ name: String, account: String?, in trial: ConformanceTrial) async throws {
+    self.trial = trial
+    link = trial.cloud.server.device(name, signedInAs: account)
     contents = Mutex(Contents(folder: try DeviceFolder()))
     try await start()
   }
@@ -49,6 +68,13 @@ final class TestedDevice: Sendable {
 
   /// Whether the running launch has fetched all zones, as without a saved state.
   var fetchedFromBeginning: Bool { contents.withLock { $0.fetchedFromBeginning } }
+
+  /// The number of requests of this device that could change items on the server.
+  var changeCount: Int {
+    [RequestKind.modifyRecords, .modifyZones].map { kind in
+      trial.cloud.server.controls.requestCount(in: RequestScope(kind: kind, device: link.name))
+    }.reduce(0, +)
+  }
 
   /// Whether a save failed with `code` and the app never sent that record again.
   func ignoredFailure(_ code: CKError.Code) -> Bool {
@@ -69,6 +95,7 @@ final class TestedDevice: Sendable {
   }
 
   private func start() async throws {
+    let cloud = trial.cloud
     let folder = contents.withLock { $0.folder }
     let launch = Launch(
       RefusingTransport(link, device: link.name, book: cloud.refusals), folder: folder,
@@ -78,7 +105,7 @@ final class TestedDevice: Sendable {
       contents.launch = launch
       contents.fetchedFromBeginning = false
     }
-    let app = try await launchApp(
+    let app = try await trial.suite.launch(
       AppSurroundings(
         device: link.name, folder: folder.url,
         container: CKContainer(
@@ -86,36 +113,51 @@ final class TestedDevice: Sendable {
           clock: cloud.clock),
         clock: cloud.clock))
     contents.withLock { $0.app = app }
-    await executor.settle()
+    await trial.executor.settle()
   }
 
   private func reached(_ step: LaunchStep) {
     let launch: Launch? = contents.withLock { contents in
-      if case .beforeRequest(.fetchDatabaseChanges(let request)) = step, request.since == nil {
-        contents.fetchedFromBeginning = true
-      }
+      contents.note(step)
       defer { contents.plan.steps += 1 }
-      guard contents.plan.crashAt == contents.plan.steps, contents.plan.wreck == nil,
-        let wreck = try? DeviceFolder(copying: contents.folder.url)
-      else { return nil }
-      contents.plan.wreck = wreck
+      guard contents.plan.crashAt == contents.plan.steps, contents.plan.wreck == nil else {
+        return nil
+      }
+      do {
+        contents.plan.wreck = try DeviceFolder(copying: contents.folder.url)
+      } catch {
+        contents.plan.failure = error
+        return nil
+      }
       contents.plan.crashedIn = step.text
       return contents.launch
     }
-    launch?.end()
+    guard let launch else { return }
+    launch.end()
+    trial.noteCrash()
   }
 
   /// Ends the app between two steps, and launches it again.
   func relaunch() async throws {
-    try end(DeviceFolder(copying: contents.withLock { $0.folder.url }))
+    let (launch, folder) = contents.withLock { ($0.launch, $0.folder) }
+    // Before the copy: an app that has ended gets no more to write.
+    launch?.end()
+    end(try DeviceFolder(copying: folder.url))
     try await start()
   }
 
   /// Launches the app again when it crashed.
-  func recover() async throws {
-    guard let wreck = contents.withLock({ $0.plan.wreck }), launchHasEnded else { return }
+  ///
+  /// - Returns: whether it crashed.
+  /// - Throws: the reason why it could not be crashed.
+  @discardableResult
+  func recover() async throws -> Bool {
+    let plan = plan
+    if let failure = plan.failure { throw failure }
+    guard let wreck = plan.wreck, launchHasEnded else { return false }
     end(wreck)
     try await start()
+    return true
   }
 
   /// Does what a user does, and once more when the app crashed before it was done.
@@ -141,7 +183,9 @@ final class TestedDevice: Sendable {
   }
 
   private func running() throws -> any ConformingApp {
-    guard let app = contents.withLock({ $0.app }) else {
+    let (app, launch) = contents.withLock { ($0.app, $0.launch) }
+    if let problem = launch?.problem { throw problem }
+    guard let app else {
       throw DeviceError("The app on \(link.name) could not be launched.")
     }
     return app
@@ -149,27 +193,48 @@ final class TestedDevice: Sendable {
 
   func write(_ text: String, as name: String) async throws {
     try await running().write(text, as: name)
-    await executor.settle()
+    await trial.executor.settle()
   }
 
   func delete(_ name: String) async throws {
     try await running().delete(name)
-    await executor.settle()
+    await trial.executor.settle()
   }
 
   /// The items that the user sees.
   func items() async throws -> [String: String] { try await running().items }
 
-  /// One sync; what it throws is the app's business.
+  /// One sync; what it throws is the app's business, and explains what the trial finds.
   func sync() async throws {
     let app = try running()
-    do { try await app.sync() } catch { cloud.clock.advance(by: .seconds(30)) }
-    await executor.settle()
+    let call = StillCall()
+    contents.withLock { ($0.isBusy, $0.unanswered) = (false, 0) }
+    var failure: (any Error)?
+    do {
+      try await StillCall.$current.withValue(call) { try await app.sync() }
+    } catch {
+      failure = error
+      contents.withLock { $0.isBusy = true }
+      trial.cloud.clock.advance(by: .seconds(30))
+    }
+    await trial.executor.settle()
+    if call.hasSlept { throw StillCall.error }
+    trial.noteSync(on: link.name, failure)
   }
 
-  /// Syncs until nothing more can come of it.
+  /// Syncs until a sync finds and sends nothing, three times at most.
   func settle() async throws {
-    for _ in 0..<3 { try await sync() }
+    for _ in 0..<3 {
+      try await sync()
+      guard contents.withLock({ $0.isBusy || $0.unanswered > 0 }) else { return }
+    }
+  }
+}
+
+extension CloudRequest {
+  /// Whether the request changes nothing, and a second one is answered alike unless there is news.
+  fileprivate var looksForNews: Bool {
+    [RequestKind.fetchCurrentUser, .fetchDatabaseChanges].contains(RequestKind(self))
   }
 }
 

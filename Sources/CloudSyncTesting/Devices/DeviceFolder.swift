@@ -8,10 +8,18 @@ final class DeviceFolder: Sendable {
   init(copying other: URL? = nil) throws {
     url = FileManager.default.temporaryDirectory
       .appendingPathComponent("cloudsync-device-\(UUID().uuidString)")
-    if let other {
-      try FileManager.default.copyItem(at: other, to: url)
-    } else {
+    guard let other else {
       try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+      return
+    }
+    do {
+      try FileManager.default.copyItem(at: other, to: url)
+    } catch {
+      // The app may have replaced a file meanwhile.
+      try? FileManager.default.removeItem(at: url)
+      do { try FileManager.default.copyItem(at: other, to: url) } catch {
+        throw DeviceError("The folder of the app can't be copied: \(error)")
+      }
     }
   }
 

@@ -2,40 +2,66 @@ import CloudSync
 
 /// The changes that the server refused and that were not sent again since.
 struct DroppedChanges {
-  private var refused: [CKRecord.ID: CKError.Code] = [:]
+  private struct Refusal {
+    var code: CKError.Code
+    /// The change tag of a record that was not saved.
+    var tag: String?
+  }
+
+  private var records: [CKRecord.ID: Refusal] = [:]
+  private var zones: [CKRecordZone.ID: CKError.Code] = [:]
 
   /// Takes in the next event of an engine.
   mutating func note(_ event: CKSyncEngine.Event) {
     switch event {
-    case .accountChange: refused = [:]
+    case .accountChange: self = DroppedChanges()
     case .fetchedDatabaseChanges(let changes):
-      let zones = Set(changes.deletions.map(\.zoneID))
-      refused = refused.filter { !zones.contains($0.key.zoneID) }
+      for change in changes.modifications { zones[change.zoneID] = nil }
+      for id in changes.deletions.map(\.zoneID) {
+        zones[id] = nil
+        records = records.filter { $0.key.zoneID != id }
+      }
     case .fetchedRecordZoneChanges(let changes):
-      for deletion in changes.deletions { refused[deletion.recordID] = nil }
+      // The app may take another version than that which it changed in place of its own.
+      for record in changes.modifications.map(\.record)
+      where records[record.recordID]?.tag != record.recordChangeTag {
+        records[record.recordID] = nil
+      }
+      for deletion in changes.deletions { records[deletion.recordID] = nil }
+    case .sentDatabaseChanges(let sent):
+      for id in sent.savedZones.map(\.zoneID) + sent.deletedZoneIDs { zones[id] = nil }
+      for failure in sent.failedZoneSaves { zones[failure.zone.zoneID] = failure.error.code }
+      for (id, error) in sent.failedZoneDeletes {
+        zones[id] = Self.isGone(error.code) ? nil : error.code
+      }
     case .sentRecordZoneChanges(let sent):
-      for record in sent.savedRecords { refused[record.recordID] = nil }
-      for id in sent.deletedRecordIDs { refused[id] = nil }
+      for id in sent.savedRecords.map(\.recordID) + sent.deletedRecordIDs { records[id] = nil }
+      // An app may resolve some failures by not sending the change again.
       for failure in sent.failedRecordSaves {
-        note(failure.error.code, of: failure.record.recordID, resolved: [.serverRecordChanged])
+        let (record, code) = (failure.record, failure.error.code)
+        let isResolved = code == .serverRecordChanged || code == .unknownItem
+        records[record.recordID] =
+          isResolved ? nil : Refusal(code: code, tag: record.recordChangeTag)
       }
       for (id, error) in sent.failedRecordDeletes {
-        note(error.code, of: id, resolved: [.zoneNotFound, .userDeletedZone])
+        let isResolved = Self.isGone(error.code) || error.code == .unknownItem
+        records[id] = isResolved ? nil : Refusal(code: error.code)
       }
-    default: break
+    case .stateUpdate, .willFetchChanges, .willFetchRecordZoneChanges,
+      .didFetchRecordZoneChanges, .didFetchChanges, .willSendChanges, .didSendChanges:
+      break
     }
   }
 
-  /// An app may resolve some failures by not sending the change again.
-  private mutating func note(
-    _ code: CKError.Code, of id: CKRecord.ID, resolved: Set<CKError.Code>
-  ) {
-    refused[id] = resolved.contains(code) || code == .unknownItem ? nil : code
+  private static func isGone(_ code: CKError.Code) -> Bool {
+    code == .zoneNotFound || code == .userDeletedZone
   }
 
   /// The changes with the codes of their errors; `nil` if there are none.
   var text: String? {
-    let lines = refused.map { "\(CanonicalText.record($0.key)) with \($0.value)" }.sorted()
+    let lines =
+      zones.map { "zone \(CanonicalText.zone($0.key)) with \($0.value)" }.sorted()
+      + records.map { "\(CanonicalText.record($0.key)) with \($0.value.code)" }.sorted()
     return lines.isEmpty ? nil : lines.joined(separator: ", ")
   }
 }

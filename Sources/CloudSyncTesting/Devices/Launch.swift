@@ -121,6 +121,7 @@ private final class RecordingDelegate: CKSyncEngineDelegate {
     guard !launch.hasEnded else { return }
     launch.note(syncEngine)
     await delegate?.handleEvent(event, syncEngine: syncEngine)
+    guard !launch.hasEnded else { return }
     // Not before: a test that waits for the event then examines what the app made of it.
     launch.events.note(event)
     launch.reach(.afterCallback(name))

@@ -103,7 +103,8 @@ final class RefusingTransport: CloudTransport {
       rules.append(rule)
     }
     guard request.isAtomic, !refused.isEmpty else { return (refused, rules) }
-    let zones = Set(refused.keys.map(\.zone))
+    // As on the server, no request is atomic in the default zone.
+    let zones = Set(refused.keys.map(\.zone).filter { $0 != .default })
     let companion = CloudError(
       .batchRequestFailed, "another change of the same zone was refused, so this was not made")
     for id in request.save.map(\.id) + request.delete

@@ -120,8 +120,12 @@ public final class SimulatedClock: Clock, Sendable {
   }
 
   /// Suspends until the clock has been moved to `deadline`.
-  /// - Throws: `CancellationError` when the task is cancelled.
+  /// - Throws: `CancellationError` when the task is cancelled; `DeviceError` in a `sync()` that
+  ///   `DelegateConformance` calls, since it does not move the clock before `sync()` has returned.
   public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+    if let call = StillCall.current, now.duration(to: deadline) > longestLeap {
+      try call.refuseSleep()
+    }
     let id = contents.withLock { $0.newID() }
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in

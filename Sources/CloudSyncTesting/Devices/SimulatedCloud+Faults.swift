@@ -33,7 +33,8 @@ extension SimulatedCloud {
 
   /// Rejects the next `count` saves with `code` and accepts the other changes of their requests.
   ///
-  /// In an atomic batch the other changes fail with `batchRequestFailed`, as on the server.
+  /// In an atomic batch the other changes of the zone fail with `batchRequestFailed`, as on the
+  /// server. It concerns simulated devices only, not those of `server.device(_:signedInAs:)`.
   /// - Parameters:
   ///   - count: the number of saves that fail.
   ///   - name: only saves of the record of this name.
@@ -47,7 +48,7 @@ extension SimulatedCloud {
   }
 
   /// Rejects the next `count` deletions with `code` and accepts the other changes of their
-  /// requests.
+  /// requests, as `refuseSaves` does.
   ///
   /// - Parameters:
   ///   - count: the number of deletions that fail.

@@ -52,7 +52,12 @@ public final class SimulatedDevice<App: Sendable>: Sendable {
     self.cloud = cloud
     self.launchApp = launchApp
     self.makeEngine = makeEngine
-    link = cloud.server.device(name, signedInAs: account)
+    let link = cloud.server.device(name, signedInAs: account)
+    // The server remembers an earlier device of this name.
+    if account == nil { link.signOut() }
+    link.setAvailability(.available)
+    link.isOnline = true
+    self.link = link
     if let account { cloud.deviceAccounts.withLock { _ = $0.insert(account) } }
     contents = Mutex(Contents(folder: try DeviceFolder()))
     try start()
@@ -179,7 +184,8 @@ public final class SimulatedDevice<App: Sendable>: Sendable {
     guard let text = dropped.text else { return }
     throw DeviceError(
       "The server refused changes of \(name), and they are not pending any more: \(text). Add them "
-        + "again when handling sentRecordZoneChanges; after zoneNotFound also save the zone.")
+        + "again when handling sentRecordZoneChanges or sentDatabaseChanges; after zoneNotFound "
+        + "also save the zone.")
   }
 
   private func waitingCount(_ engine: CKSyncEngine) -> Int {

@@ -3,7 +3,22 @@ import Records
 
 extension CKSyncEngine.Event {
   /// The case's name.
-  var name: String { Mirror(reflecting: self).children.first?.label ?? "\(self)" }
+  var name: String {
+    switch self {
+    case .stateUpdate: "stateUpdate"
+    case .accountChange: "accountChange"
+    case .fetchedDatabaseChanges: "fetchedDatabaseChanges"
+    case .fetchedRecordZoneChanges: "fetchedRecordZoneChanges"
+    case .sentDatabaseChanges: "sentDatabaseChanges"
+    case .sentRecordZoneChanges: "sentRecordZoneChanges"
+    case .willFetchChanges: "willFetchChanges"
+    case .willFetchRecordZoneChanges: "willFetchRecordZoneChanges"
+    case .didFetchRecordZoneChanges: "didFetchRecordZoneChanges"
+    case .didFetchChanges: "didFetchChanges"
+    case .willSendChanges: "willSendChanges"
+    case .didSendChanges: "didSendChanges"
+    }
+  }
 
   /// The name, and a line for each item the payload is about.
   var lines: String {

@@ -42,9 +42,13 @@ public final class RecordedEvents: Sendable {
   }
 
   private let contents = Mutex(Contents())
+  private let keepsTexts: Bool
 
   /// Creates an empty list.
-  public init() {}
+  public init() { keepsTexts = true }
+
+  /// Creates an empty list whose calls have no text, which takes time to make.
+  init(keepingTexts keepsTexts: Bool) { self.keepsTexts = keepsTexts }
 
   /// All calls since the beginning, or since `forget()`.
   public var all: [RecordedCallback] { contents.withLock { $0.callbacks } }
@@ -103,14 +107,16 @@ public final class RecordedEvents: Sendable {
   }
 
   func note(_ event: CKSyncEngine.Event) {
-    add(RecordedCallback(name: event.name, event: event, batch: nil, text: event.lines))
+    // Made now: an app may change its records later.
+    let text = keepsTexts ? event.lines : ""
+    add(RecordedCallback(name: event.name, event: event, batch: nil, text: text))
   }
 
   func note(
     _ batch: CKSyncEngine.RecordZoneChangeBatch?, _ context: CKSyncEngine.SendChangesContext
   ) {
-    add(
-      RecordedCallback(name: "batch", event: nil, batch: batch, text: CanonicalText.batch(batch)))
+    let text = keepsTexts ? CanonicalText.batch(batch) : ""
+    add(RecordedCallback(name: "batch", event: nil, batch: batch, text: text))
   }
 
   private func add(_ callback: RecordedCallback) {

@@ -31,42 +31,59 @@ public final class SessionReplay: CloudTransport {
 
   private struct Contents {
     var exchanges: [Exchange] = []
-    var signals: [(place: Int, signal: CloudSignal)] = []
+    /// The places in `exchanges`, by the numbers of the calls.
+    var places: [Int: Int] = [:]
+    var signals: ArraySlice<(place: Int, signal: CloudSignal)> = []
     var difference: SessionError?
 
     var user: Result<CloudReply, CloudError>?
+
+    /// The calls before this place have been made.
+    private var madeCalls = 0
+    /// The questions of who is signed in before this place have been asked.
+    private var madeQuestions = 0
+
+    /// The place of the first call that is still to be made.
+    mutating func nextCall() -> Int? {
+      while madeCalls < exchanges.count, !exchanges[madeCalls].isExpected { madeCalls += 1 }
+      return madeCalls < exchanges.count ? madeCalls : nil
+    }
+
+    /// The place of the first question of who is signed in that was not asked.
+    private mutating func nextQuestion() -> Int? {
+      while madeQuestions < exchanges.count,
+        exchanges[madeQuestions].isServed || !exchanges[madeQuestions].isQuestionOfUser
+      { madeQuestions += 1 }
+      return madeQuestions < exchanges.count ? madeQuestions : nil
+    }
 
     /// The current user at this point of the session.
     ///
     /// Its requests may be more or less frequent than in the session.
     mutating func currentUser() -> Result<CloudReply, CloudError>? {
-      let questions = exchanges.indices.filter {
-        !exchanges[$0].isServed && exchanges[$0].isQuestionOfUser
-      }
-      let end = exchanges.first { $0.isExpected }?.answeredAt ?? .max
-      if let next = questions.first, exchanges[next].sentAt <= end || user == nil {
-        exchanges[next].isServed = true
-        user = exchanges[next].result
-      }
+      let end = nextCall().map { exchanges[$0].answeredAt } ?? .max
+      if let next = nextQuestion(), exchanges[next].sentAt <= end || user == nil { ask(next) }
       return user
     }
 
-    /// Counts questions of who is signed in as asked that were asked before `place`.
-    mutating func passQuestions(before place: Int) {
-      for index in exchanges.indices
-      where exchanges[index].isQuestionOfUser && exchanges[index].sentAt < place
-        && !exchanges[index].isServed
-      {
-        exchanges[index].isServed = true
-        user = exchanges[index].result
-      }
+    private mutating func ask(_ place: Int) {
+      exchanges[place].isServed = true
+      user = exchanges[place].result
+    }
+
+    /// Counts questions of who is signed in as asked that were asked before `line`.
+    mutating func passQuestions(before line: Int) {
+      while let next = nextQuestion(), exchanges[next].sentAt < line { ask(next) }
     }
 
     /// Removes the signals whose preceding calls have all been made.
     mutating func takeDueSignals() -> [CloudSignal] {
-      let open = exchanges.first { !$0.isServed }.map { min($0.sentAt, $0.answeredAt) } ?? .max
-      defer { signals.removeAll { $0.place < open } }
-      return signals.filter { $0.place < open }.map(\.signal)
+      let open = nextCall().map { exchanges[$0].sentAt } ?? .max
+      let due = signals.prefix { $0.place < open }
+      signals = signals.dropFirst(due.count)
+      // Who asks because of a signal must not get the user before it.
+      if let last = due.last { passQuestions(before: last.place) }
+      return due.map(\.signal)
     }
   }
 
@@ -81,7 +98,11 @@ public final class SessionReplay: CloudTransport {
       throw SessionError(description: "There is no recorded session at \(url.path).")
     }
     var contents = Contents()
-    for (place, line) in data.split(separator: 0x0a).enumerated() {
+    let lines = data.split(separator: 0x0a)
+    let other = SessionError(
+      description: "\(url.path) is not a session that this version reads; record it again.")
+    if lines.isEmpty { throw other }
+    for (place, line) in lines.enumerated() {
       let entry: SessionLine
       do {
         entry = try SessionLine.decoder.decode(SessionLine.self, from: Data(line))
@@ -89,10 +110,7 @@ public final class SessionReplay: CloudTransport {
         throw SessionError(
           description: "Line \(place + 1) of the session at \(url.path) can't be read: \(error)")
       }
-      if place == 0, entry.format != SessionLine.currentFormat {
-        throw SessionError(
-          description: "\(url.path) is not a session that this version reads; record it again.")
-      }
+      if place == 0, entry.format != SessionLine.currentFormat { throw other }
       SessionReplay.take(entry, place, &contents)
     }
     self.contents = Mutex(contents)
@@ -102,13 +120,13 @@ public final class SessionReplay: CloudTransport {
     if let signal = line.signal { contents.signals.append((place, signal)) }
     guard let number = line.call else { return }
     if let sent = line.sent {
+      contents.places[number] = contents.exchanges.count
       contents.exchanges.append(
         Exchange(number: number, call: sent, sentAt: place, answeredAt: .max))
     }
     let answer: Result<CloudReply, CloudError>? =
       line.reply.map { .success($0) } ?? line.error.map { .failure($0) }
-    guard let answer, let index = contents.exchanges.firstIndex(where: { $0.number == number })
-    else { return }
+    guard let answer, let index = contents.places[number] else { return }
     contents.exchanges[index].answer = answer
     contents.exchanges[index].answeredAt = place
   }
@@ -131,15 +149,14 @@ public final class SessionReplay: CloudTransport {
     to call: CloudCall, _ contents: inout Contents
   ) -> Result<CloudReply, CloudError> {
     if call.request == .fetchCurrentUser, let answer = contents.currentUser() { return answer }
-    let open = contents.exchanges.indices.filter { contents.exchanges[$0].isExpected }
-    let end = open.first.map { contents.exchanges[$0].answeredAt } ?? 0
-    let match = open.first { index in
-      contents.exchanges[index].sentAt <= end
-        && contents.exchanges[index].call.unnamed == call.unnamed
-    }
+    let next = contents.nextCall()
+    let end = next.map { contents.exchanges[$0].answeredAt } ?? 0
+    // Calls that were sent before the answer to this one were made beside it.
+    let match = contents.exchanges[(next ?? contents.exchanges.endIndex)...]
+      .prefix { $0.sentAt <= end }
+      .firstIndex { $0.isExpected && $0.call.unnamed == call.unnamed }
     guard let match else {
-      let message = difference(
-        call, from: open.first.map { contents.exchanges[$0] })
+      let message = difference(call, from: next.map { contents.exchanges[$0] })
       if contents.difference == nil { contents.difference = SessionError(description: message) }
       return .failure(CloudError(.internalError, message))
     }

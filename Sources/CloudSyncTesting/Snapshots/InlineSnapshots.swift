@@ -32,8 +32,11 @@ final class InlineSnapshots: Sendable {
             """, filePath: filePath, line: line)
       }
       let file = URL(fileURLWithPath: filePath)
-      var lines = try String(contentsOf: file, encoding: .utf8)
-        .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+      let source = try String(contentsOf: file, encoding: .utf8)
+      let isLineEnd = InlineSnapshots.isLineEnd
+      var lines = source.split(omittingEmptySubsequences: false, whereSeparator: isLineEnd)
+        .map(String.init)
+      var ends = source.filter(isLineEnd).map { String($0) } + [""]
       let offset = (contents.offsets[filePath] ?? []).filter { $0.line < line }.reduce(0) {
         $0 + $1.count
       }
@@ -45,13 +48,17 @@ final class InlineSnapshots: Sendable {
             quotation marks.
             """, filePath: filePath, line: line)
       }
-      let indent = lines[literal.upperBound].prefix { $0 == " " }
-      let new = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
-        line.isEmpty ? "" : indent + InlineSnapshots.escaped(String(line))
-      }
+      let indent = String(lines[literal.upperBound].prefix(while: InlineSnapshots.isBlank))
+      let new = InlineSnapshots.escaped(text)
+        .split(separator: "\n", omittingEmptySubsequences: false).map { line in
+          line.isEmpty ? "" : indent + line
+        }
       let old = literal.lowerBound + 1..<literal.upperBound
+      let end = ends[literal.lowerBound]
       lines.replaceSubrange(old, with: new)
-      try Data(lines.joined(separator: "\n").utf8).write(to: file, options: .atomic)
+      ends.replaceSubrange(old, with: Array(repeating: end, count: new.count))
+      let result = zip(lines, ends).map { $0 + $1 }.joined()
+      try Data(result.utf8).write(to: file, options: .atomic)
       contents.offsets[filePath, default: []].append(
         LineOffset(line: line, count: new.count - old.count))
       contents.texts[place] = text
@@ -63,16 +70,42 @@ final class InlineSnapshots: Sendable {
     guard lines.indices.contains(start),
       let argument = lines[start...].prefix(12).firstIndex(where: { $0.contains("matches:") }),
       let opening = lines[argument...].prefix(2).firstIndex(where: { line in
-        ["matches: \"\"\"", " \"\"\""].contains { line.hasSuffix($0) }
+        [" \"\"\"", "\t\"\"\""].contains { line.hasSuffix($0) }
       }), opening == argument || lines[argument].hasSuffix("matches:"),
       let closing = lines[(opening + 1)...].firstIndex(where: {
-        $0.drop { $0 == " " }.hasPrefix("\"\"\"")
+        $0.drop(while: isBlank).hasPrefix("\"\"\"")
       })
     else { return nil }
     return opening..<closing
   }
 
-  private static func escaped(_ line: String) -> String {
-    line.replacing("\\", with: "\\\\").replacing("\"\"\"", with: "\\\"\"\"")
+  /// The text as a literal of several lines spells it.
+  ///
+  /// Three quotation marks in a row would end the literal, and a carriage return in it is read as
+  /// the end of a line.
+  private static func escaped(_ text: String) -> String {
+    var escaped = ""
+    var rest = text.unicodeScalars[...]
+    while let scalar = rest.first {
+      let quotes = rest.prefix { $0 == "\"" }.count
+      switch scalar {
+      case "\"" where quotes > 2: escaped += String(repeating: "\\\"", count: quotes)
+      case "\\": escaped += "\\\\"
+      case "\r": escaped += "\\r"
+      default: escaped.unicodeScalars.append(scalar)
+      }
+      rest = rest.dropFirst(quotes > 2 ? quotes : 1)
+    }
+    return escaped
+  }
+
+  /// Whether the character indents a line.
+  private static func isBlank(_ character: Character) -> Bool {
+    character == " " || character == "\t"
+  }
+
+  /// Whether the character ends a line of a source file.
+  private static func isLineEnd(_ character: Character) -> Bool {
+    character == "\n" || character == "\r\n" || character == "\r"
   }
 }

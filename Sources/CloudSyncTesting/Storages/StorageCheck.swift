@@ -52,6 +52,8 @@ final class StorageTrial {
   /// The storage, which is replaced when it is opened again.
   private(set) var storage: any CloudStorage
   private var others: [any CloudStorage] = []
+  /// Whether the storage was not closed yet, which the suite does once.
+  private var isOpen = true
 
   /// The identity of the data.
   static let identity: UInt64 = 1 << 63 + 9
@@ -63,8 +65,10 @@ final class StorageTrial {
 
   /// Closes the storage and opens the data again; the identity is for new data only.
   func reopen() throws {
+    isOpen = false
     try storage.close()
     storage = try open(1)
+    isOpen = true
   }
 
   /// Opens a second storage on the same data.
@@ -76,6 +80,6 @@ final class StorageTrial {
 
   func close() throws {
     for other in others { try other.close() }
-    try storage.close()
+    if isOpen { try storage.close() }
   }
 }

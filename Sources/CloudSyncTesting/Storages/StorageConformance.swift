@@ -91,18 +91,28 @@ public struct StorageConformance: Sendable, CustomStringConvertible {
     _ check: StorageCheck, beforeClosing inspect: (any CloudStorage) throws -> Void
   ) throws {
     guard applies(check) else { return }
+    func failure(_ reason: String) -> ConformanceFailure {
+      ConformanceFailure(description: "\(name): \(check.name): \(reason)")
+    }
+    let open: Opener
+    do { open = try makeData() } catch { throw failure("no data could be made: \(error)") }
     let found: String
     do {
-      let trial = try StorageTrial(try makeData())
-      found = try check.body(trial)
-      try inspect(trial.storage)
+      let trial = try StorageTrial(open)
+      do {
+        found = try check.body(trial)
+        try inspect(trial.storage)
+      } catch {
+        // The first error is the one to report.
+        try? trial.close()
+        throw error
+      }
       try trial.close()
     } catch {
-      throw ConformanceFailure(description: "\(name): \(check.name): the storage threw \(error)")
+      throw failure("the storage threw \(error)")
     }
     guard found == check.expected else {
-      throw ConformanceFailure(
-        description: "\(name): \(check.name): expected \(check.expected), found \(found)")
+      throw failure("expected \(check.expected), found \(found)")
     }
   }
 

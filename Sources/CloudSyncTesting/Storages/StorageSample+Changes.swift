@@ -67,16 +67,18 @@ extension StorageSample {
   package static func change(
     _ storages: [any CloudStorage], _ random: inout StorageRandom, names: [String],
     _ sequence: inout UInt64
-  ) {
+  ) throws {
     let changes = (0..<random.below(6)).map { _ in
       randomChange(&random, names: names, &sequence)
     }
     let fails = random.below(5) == 0
     for storage in storages {
-      try? repeating(storage) {
-        try storage.commit(changes)
-        if fails { throw Stop() }
-      }
+      do {
+        try repeating(storage) {
+          try storage.commit(changes)
+          if fails { throw Stop() }
+        }
+      } catch is Stop {}
     }
   }
 

@@ -87,7 +87,7 @@ extension StorageSample {
     let names = (1...6).map { "n\($0)" }
     var sequence: UInt64 = 0
     for step in 1...steps {
-      change(changed(memory), &random, names: names, &sequence)
+      try change(changed(memory), &random, names: names, &sequence)
       let expected = try rows(of: memory, names: names)
       for storage in try read(step) {
         let found = try rows(of: storage, names: names)

@@ -16,6 +16,17 @@ enum SmallMistake: String, CaseIterable {
   case savesLate
   /// Takes every fetched version, also that of a note with an unsent change.
   case overwritesUnsentChanges
+  case neverSyncs, stopsAfterZoneNotFound, stopsAfterAccountChange
+  /// Makes its zone with its first note, and never again.
+  case makesItsZoneOnce
+  /// Takes nothing from a zone that is fetched from its beginning, unless it has no notes.
+  case ignoresZonesThatStartOver
+  /// Writes deletions to its file with the next event.
+  case savesDeletionsLate
+  /// Brings a note back that it deleted when it hears that another device deleted it, too.
+  case revivesNotesDeletedTwice
+  /// Takes its own text, when it comes back, for a change of another device.
+  case takesItsTextForAnother
 }
 
 /// Notes written with Apple's API alone, in one of two ways to merge, with one mistake or none.
@@ -36,6 +47,9 @@ final class SmallNotes: CKSyncEngineDelegate, ConformingApp {
     var items: [String: Item] = [:]
     var owner: String?
     var state: CKSyncEngine.State.Serialization?
+    var hasStopped = false
+    var isStartingOver = false
+    var hasZone = false
   }
 
   static let zone = CKRecordZone(zoneName: "SmallNotes")
@@ -61,7 +75,7 @@ final class SmallNotes: CKSyncEngineDelegate, ConformingApp {
     configuration.automaticallySync = false
     let engine = CKSyncEngine(configuration)
     running.withLock { $0 = engine }
-    if contents.state == nil { addZone(to: engine.state) }
+    if contents.state == nil, mistake != .makesItsZoneOnce { addZone(to: engine.state) }
     addUnsent(to: engine.state)
   }
 
@@ -74,7 +88,9 @@ final class SmallNotes: CKSyncEngineDelegate, ConformingApp {
   func delete(_ name: String) throws { try change(name, to: nil) }
 
   private func change(_ name: String, to text: String?) throws {
-    try contents.withLock { contents in
+    let isFirst = try contents.withLock { contents in
+      let isFirst = !contents.hasZone
+      contents.hasZone = true
       if text == nil, mistake == .forgetsItsDeletions {
         contents.items[name] = nil
       } else {
@@ -84,13 +100,19 @@ final class SmallNotes: CKSyncEngineDelegate, ConformingApp {
         item.isUnsent = true
         contents.items[name] = item
       }
-      if mistake != .savesLate { try save(contents) }
+      let isLate = mistake == .savesLate || (text == nil && mistake == .savesDeletionsLate)
+      if !isLate { try save(contents) }
+      return isFirst
     }
-    if let engine = running.withLock({ $0 }) { addUnsent(to: engine.state) }
+    guard let engine = running.withLock({ $0 }) else { return }
+    if isFirst, mistake == .makesItsZoneOnce { addZone(to: engine.state) }
+    addUnsent(to: engine.state)
   }
 
   func sync() async throws {
-    guard let engine = running.withLock({ $0 }) else { return }
+    guard let engine = running.withLock({ $0 }), mistake != .neverSyncs,
+      !contents.withLock(\.hasStopped)
+    else { return }
     try await engine.fetchChanges()
     try await engine.sendChanges()
   }
@@ -140,6 +162,7 @@ final class SmallNotes: CKSyncEngineDelegate, ConformingApp {
 
   private func needsZone(after event: CKSyncEngine.Event) -> Bool {
     switch event {
+    case _ where mistake == .makesItsZoneOnce: false
     case .accountChange: true
     case .fetchedDatabaseChanges(let changes):
       changes.deletions.contains { $0.zoneID == Self.zone.zoneID }
@@ -194,15 +217,22 @@ final class SmallNotes: CKSyncEngineDelegate, ConformingApp {
         }
         return true
       }
+    case .willFetchRecordZoneChanges(let start) where mistake == .ignoresZonesThatStartOver:
+      contents.isStartingOver = start.startsOver && !contents.items.isEmpty
     case .fetchedRecordZoneChanges(let changes):
-      for modification in changes.modifications {
+      for modification in changes.modifications where !contents.isStartingOver {
         if mistake == .overwritesUnsentChanges {
           contents.items[modification.record.recordID.recordName]?.isUnsent = false
         }
         take(modification.record, &contents)
       }
       guard mistake != .forgetsFetchedDeletions else { break }
-      for deletion in changes.deletions { recordRemoved(deletion.recordID.recordName, &contents) }
+      for name in changes.deletions.map(\.recordID.recordName) {
+        if mistake == .revivesNotesDeletedTwice, let note = contents.items[name], note.isUnsent {
+          contents.items[name]?.text = note.text ?? note.base
+        }
+        recordRemoved(name, &contents)
+      }
     case .sentRecordZoneChanges(let sent): return apply(sent, to: &contents)
     case .didFetchChanges: return true
     default: return nil
@@ -224,6 +254,7 @@ final class SmallNotes: CKSyncEngineDelegate, ConformingApp {
       let kept = contents.items.filter { $0.value.text != nil }.mapValues { Item(text: $0.text) }
       contents = Contents()
       if mistake == .keepsOldAccountsData { contents.items = kept }
+      contents.hasStopped = mistake == .stopsAfterAccountChange
     }
     contents.owner = user
     if mistake == .dropsPendingChangesOnAccountChange {
@@ -255,6 +286,7 @@ final class SmallNotes: CKSyncEngineDelegate, ConformingApp {
       case .serverRecordChanged:
         if let record = failure.error.serverRecord { take(record, &contents) }
       case .zoneNotFound, .userDeletedZone:
+        contents.hasStopped = mistake == .stopsAfterZoneNotFound
         for name in contents.items.keys.sorted() { recordRemoved(name, &contents) }
       case .unknownItem: recordRemoved(name, &contents)
       case .batchRequestFailed: break
@@ -288,7 +320,9 @@ final class SmallNotes: CKSyncEngineDelegate, ConformingApp {
     let theirs = record["text"] as? String ?? ""
     let modified = record["modified"] as? Double ?? 0
     if var item = contents.items[name], item.isUnsent, let mine = item.text {
-      let isOurs = theirs == mine || theirs == item.base || item.attempts.contains(theirs)
+      let isOurs =
+        theirs == item.base
+        || mistake != .takesItsTextForAnother && (theirs == mine || item.attempts.contains(theirs))
       switch merge {
       case .lastWriteWins where (modified, theirs) > (item.modified, mine):
         item.text = theirs
