@@ -1,11 +1,19 @@
+import CloudProtocol
+
 /// The limits of the cloud: those that a server can set, and fixed ones that tests can lower.
 ///
 /// Rules: CS-125 to CS-139.
 @dynamicMemberLookup
 package struct CloudLimits: Hashable, Sendable {
   private var server: ServerLimits
-  /// A page of a zone's feed ends after the record that reaches this many bytes.
+  /// A page of a zone's feed ends after the record that reaches this many bytes, including the
+  /// fields that the request leaves out.
   package var pageBytes = 4 * 1024 * 1024
+  /// A reply to a fetch of records or shares has no further record after the one that reaches this
+  /// many bytes, and a reply to a change no further server record of a conflict.
+  package var replyBytes = 16 * 1024 * 1024
+  /// The maximum number of names of desired fields; above it the call fails with `limitExceeded`.
+  package var desiredKeys = FieldSelection.maximumNames
   /// The default number of records in a page of query results.
   package var queryPage = 100
   /// The maximum number of records in a page of query results.
@@ -37,7 +45,16 @@ package struct CloudLimits: Hashable, Sendable {
   package var receiptsKept = 256
 
   /// The published limits, or those of a server.
-  package init(_ server: ServerLimits = ServerLimits()) { self.server = server }
+  ///
+  /// Larger pages of feeds are limited to a number with which sizes can be computed.
+  package init(_ server: ServerLimits = ServerLimits()) {
+    self.server = server
+    self.server.zoneChangesPage = min(server.zoneChangesPage, CloudLimits.largestPage)
+    self.server.databaseChangesPage = min(server.databaseChangesPage, CloudLimits.largestPage)
+  }
+
+  /// The largest page of a feed, whatever a server sets.
+  package static let largestPage = 1_000_000
 
   /// A limit that a server can set.
   package subscript<Value>(dynamicMember limit: WritableKeyPath<ServerLimits, Value>) -> Value {

@@ -49,6 +49,7 @@ extension CloudMachine {
       throw Refusal(.invalidArguments, "the public database has no change feed")
     }
     let limit = try pageLimit(request.limit, limits.zoneChangesPage)
+    let fields = try selected(request.fields)
     let access = try context.access(to: request.zone)
     if access.zone.id == .default {
       throw Refusal(.invalidArguments, "the default zone has no change feed")
@@ -63,17 +64,18 @@ extension CloudMachine {
     var page = ZoneChangesPage(
       zone: access.id, modified: [], deleted: [], token: ChangeToken(bytes: []),
       moreComing: false)
-    let end = try fill(&page, from: start, limit: limit, request, access)
+    let end = try fill(
+      &page, from: start, limit: limit, bytes: request.recordBytes ?? .max, fields, access)
     page.token = end.token(of: feed)
     return .zoneChanges(page)
   }
 
   /// Adds the changes after `start` to `page`, and returns where the page ends.
   private func fill(
-    _ page: inout ZoneChangesPage, from start: FeedPosition, limit: Int,
-    _ request: FetchZoneChanges, _ access: ZoneAccess
+    _ page: inout ZoneChangesPage, from start: FeedPosition, limit: Int, bytes mostBytes: Int,
+    _ fields: SelectedFields, _ access: ZoneAccess
   ) throws -> FeedPosition {
-    let pageBytes = min(limits.pageBytes, request.recordBytes ?? .max)
+    let pageBytes = min(limits.pageBytes, mostBytes)
     var place = start
     var remaining = limit
     var bytes = 0
@@ -95,9 +97,11 @@ extension CloudMachine {
         switch access.visibleChange(of: row, after: start) {
         case .nothing: continue
         case .changed(var record):
-          bytesRead += record.byteCount
-          record.fields = request.fields.applied(to: record.fields)
-          bytes += record.byteCount
+          // Fields that are left out are read as well.
+          let byteCount = record.byteCount
+          bytesRead += byteCount
+          bytes += byteCount
+          record.fields = fields.applied(to: record.fields)
           page.modified.append(access.outward(record))
         case .gone:
           page.deleted.append(RecordDeletion(id: access.outward(row.id), type: row.type))

@@ -13,6 +13,9 @@ extension CloudMachine {
     forChangesAfter sequence: UInt64, in database: DatabaseID, storage: any CloudStorage
   ) throws -> [OutgoingPush] {
     let context = try RequestContext(storage, limits, database)
+    // Without subscriptions the records need not be read.
+    let isWatched = try database.scope != .public && !storage.subscriptions(in: database).isEmpty
+    if !isWatched { return [] }
     let zones = try storage.zoneChanges(in: database, after: sequence, limit: .max)
     let events = try zones.map { zone in
       ChangeSet.ZoneEvent(

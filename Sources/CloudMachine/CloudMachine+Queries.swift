@@ -24,8 +24,9 @@ extension CloudMachine {
       return position
     }
     let limit = try queryLimit(request.limit)
+    let fields = try selected(request.fields)
     var scan = try QueryScan(
-      prepared, after: start, limit: limit, fields: request.fields,
+      prepared, after: start, limit: limit, fields: fields,
       step: QueryScan.firstStep(of: query, limit: limit), zones: zones, namesZone: zone != nil,
       binding: binding, call)
     try scan.read(from: context.storage)

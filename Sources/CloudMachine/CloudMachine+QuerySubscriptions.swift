@@ -72,18 +72,21 @@ extension CloudMachine {
         guard event.matches(watched, watcher.query, &examined[index])
         else { continue }
         let record = examined[index].record
+        var push = CloudPush(
+          container: home.container, database: home.scope, subscription: subscription.id,
+          zone: record.id.zone,
+          query: QueryPush(
+            record: record.id, reason: event.reason,
+            fields: pushed(record.fields, subscription.notificationInfo)),
+          environment: home.environment)
+        let isSpent = watched.options.contains(.firesOnce)
+        if isSpent { push.spentInfo = subscription.notificationInfo }
         orders.append(
           OutgoingPush(
             user: watcher.owner,
             exceptDevice: watcher.owner == context.account?.user ? context.device : nil,
-            push: CloudPush(
-              container: home.container, database: home.scope, subscription: subscription.id,
-              zone: record.id.zone,
-              query: QueryPush(
-                record: record.id, reason: event.reason,
-                fields: pushed(record.fields, subscription.notificationInfo)),
-              environment: home.environment)))
-        if watched.options.contains(.firesOnce) {
+            push: push))
+        if isSpent {
           spent.append((subscription.id, home))
           break
         }
@@ -190,7 +193,11 @@ extension ChangeSet.RecordEvent {
     var reasons: [QueryPush.Reason] = []
     let isNew = record.created.map { $0.time > position.time } ?? true
     if isNew { reasons.append(.created) }
-    if !isNew || record.modified?.time != record.created?.time { reasons.append(.updated) }
+    // A record that only joined or left a share has a new place in the feed, and was not updated.
+    let isModified = record.modified.map { $0.time > position.time } ?? true
+    if isModified, !isNew || record.modified?.time != record.created?.time {
+      reasons.append(.updated)
+    }
     return reasons.map {
       ChangeSet.RecordEvent(record: record, reason: $0, isForeign: true)
     }

@@ -8,6 +8,8 @@ extension CloudMachine {
   /// and `fetchUnknownRecord`.
   func fetchRecords(_ request: FetchRecords, _ context: RequestContext) throws -> CloudReply {
     try refuse(itemCount: request.ids.count)
+    let fields = try selected(request.fields)
+    var bytes = 0
     var zones: [ZoneID: Result<ZoneAccess, any Error>] = [:]
     return .records(
       try request.ids.map { id in
@@ -15,10 +17,12 @@ extension CloudMachine {
           let zone = zones[id.zone] ?? Result { try context.access(to: id.zone) }
           zones[id.zone] = zone
           let access = try zone.get()
+          try refuse(replyBytes: bytes)
           guard var record = try access.record(access.inward(id)) else {
             throw Refusal(.unknownItem, "there is no such record")
           }
-          record.fields = request.fields.applied(to: record.fields)
+          bytes += record.byteCount
+          record.fields = fields.applied(to: record.fields)
           return access.outward(record)
         }
       })
@@ -29,6 +33,8 @@ extension CloudMachine {
     _ request: ModifyRecords, _ context: RequestContext
   ) throws -> (CloudReply, WriteTransaction) {
     try refuseAsAWhole(request)
+    let fields = try selected(request.fields)
+    var conflictBytes = 0
     var parts = ZonePart.parts(of: request)
     for index in parts.indices { try parts[index].findPositions(in: request) }
     var transaction = WriteTransaction()
@@ -55,15 +61,36 @@ extension CloudMachine {
       for (index, result) in zip(part.saves, outcome.saved) {
         saved[index] = ItemResult(
           id: request.save[index].id,
-          wantsAll ? result : result.selecting(request.fields))
+          (wantsAll ? result : result.selecting(fields))
+            .bounded(&conflictBytes, limits.replyBytes))
       }
       for (index, result) in zip(part.deletes, outcome.deleted) {
-        deleted[index] = ItemResult(id: request.delete[index], result)
+        deleted[index] = ItemResult(
+          id: request.delete[index], result.bounded(&conflictBytes, limits.replyBytes))
       }
     }
     let reply = CloudReply.recordsModified(
       saved: saved.compactMap { $0 }, deleted: deleted.compactMap { $0 })
     return (reply, transaction)
+  }
+
+  /// Prepares the selection of a request; refuses one with more names than a request may have.
+  func selected(_ fields: FieldSelection) throws -> SelectedFields {
+    if case .keys(let keys) = fields, keys.count > limits.desiredKeys {
+      throw Refusal(
+        .limitExceeded,
+        "the request asks for \(keys.count) fields, more than the \(limits.desiredKeys) that one "
+          + "request may ask for; ask for all")
+    }
+    return SelectedFields(fields)
+  }
+
+  /// Refuses an item of a reply that already holds `replyBytes`.
+  func refuse(replyBytes: Int) throws {
+    guard replyBytes < limits.replyBytes else {
+      throw Refusal(
+        .limitExceeded, "the items before it fill the response; ask for fewer in one request")
+    }
   }
 
   /// Checks that fail the whole call before any item is processed.
@@ -138,9 +165,25 @@ struct ZonePart {
 extension ItemResult.Outcome where Value == Record {
   /// The outcome with only the desired fields; the server's record of a conflict stays complete,
   /// because the retry is based on it.
-  fileprivate func selecting(_ fields: FieldSelection) -> ItemResult<ID, Record>.Outcome {
+  fileprivate func selecting(_ fields: SelectedFields) -> ItemResult<ID, Record>.Outcome {
     guard case .success(var record) = self else { return self }
     record.fields = fields.applied(to: record.fields)
     return .success(record)
+  }
+}
+
+extension ItemResult.Outcome {
+  /// The outcome; a conflict after server records of `most` bytes, counted in `bytes`, is reported
+  /// without one, as a change to send again.
+  fileprivate func bounded(_ bytes: inout Int, _ most: Int) -> ItemResult<ID, Value>.Outcome {
+    guard case .failure(let error) = self, let record = error.serverRecord else { return self }
+    guard bytes < most else {
+      return .failure(
+        CloudError(
+          .batchRequestFailed,
+          "the server's records of other conflicts fill the response; send it again"))
+    }
+    bytes += record.byteCount
+    return self
   }
 }

@@ -21,11 +21,14 @@ extension CloudMachine {
   /// Resolves share URLs for users who may join.
   func resolveShares(_ request: ResolveShares, _ context: RequestContext) throws -> CloudReply {
     try refuse(itemCount: request.urls.count)
+    let fields = try request.rootFields.map(selected)
     let transaction = WriteTransaction()
+    var bytes = 0
     return .sharesResolved(
       try request.urls.map { url in
         try ItemResult(url) {
-          try metadata(find(url, transaction, context), request.rootFields, context)
+          try refuse(replyBytes: bytes)
+          return try metadata(find(url, transaction, context), fields, &bytes, context)
         }
       })
   }
@@ -81,11 +84,13 @@ extension CloudMachine {
   }
 
   private func metadata(
-    _ found: FoundShare, _ fields: FieldSelection?, _ context: RequestContext
+    _ found: FoundShare, _ fields: SelectedFields?, _ bytes: inout Int, _ context: RequestContext
   ) throws -> ShareMetadata {
+    bytes += found.record.byteCount
     var root: Record?
     if let id = found.details.root, let fields {
       root = try context.storage.record(id, in: found.address.home)?.record
+      bytes += root?.byteCount ?? 0
       if let all = root?.fields { root?.fields = fields.applied(to: all) }
     }
     if !found.isOwner { root?.parent = nil }

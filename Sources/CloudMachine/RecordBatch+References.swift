@@ -23,6 +23,7 @@ extension RecordBatch {
     try judgeOwners()
     if isAtomic { judgeQuota() }
     while true {
+      if !isAtomic { refuseHolders() }
       let removals = try removals()
       let found = try faults(removals)
       if found.saves.isEmpty && found.deletes.isEmpty {
@@ -37,6 +38,29 @@ extension RecordBatch {
       }
       if isAtomic { return removals }
     }
+  }
+
+  /// Refuses the saves that refer to a new record whose save failed, and those that refer to them.
+  ///
+  /// All at once, because a chain of them would otherwise take one validation for each.
+  private func refuseHolders() {
+    var failed = saves.indices.filter { !holds($0) && saves[$0].stored == nil }
+    var next = 0
+    while next < failed.count {
+      let target = saves[failed[next]]
+      next += 1
+      for holder in holders[target.save.id] ?? [] where holds(holder.position) {
+        saves[holder.position].error = faultOfHolder(of: target)
+        if saves[holder.position].stored == nil { failed.append(holder.position) }
+      }
+    }
+  }
+
+  /// The error of a save that refers to a new record whose save failed.
+  private func faultOfHolder(of target: PendingSave) -> CloudError {
+    if let error = target.error, error.code == .quotaExceeded { return error }
+    return CloudError(
+      .referenceViolation, "it refers to a record that this request failed to create")
   }
 
   /// Whether a save is assumed to succeed while others are validated.
@@ -135,11 +159,7 @@ extension RecordBatch {
   ) throws -> CloudError? {
     if let position = savePosition(of: target) {
       if isAtomic || holds(position) { return nil }
-      if saves[position].stored == nil {
-        if saves[position].error?.code == .quotaExceeded { return saves[position].error }
-        return CloudError(
-          .referenceViolation, "it refers to a record that this request failed to create")
-      }
+      if saves[position].stored == nil { return faultOfHolder(of: saves[position]) }
     } else if !isKnown, try isMissing(target) {
       return CloudError(
         .referenceViolation,
@@ -185,20 +205,23 @@ extension RecordBatch {
     where !saves[index].links.isEmpty && holds(index) && saves[index].error == nil {
       let id = saves[index].save.id
       var targets: Set<RecordID> = []
+      var added: [RecordID] = []
       for link in saves[index].links
       where link.kind == .deleteSelf && targets.insert(link.target).inserted {
         let target = link.target
         let links = try stored(linksTo: target).filter { $0.kind == .deleteSelf }
         if links.contains(where: { $0.holder == id }) { continue }
-        let count = (counts[target] ?? links.count { remains($0, to: target, deleted) }) + 1
-        guard count <= context.limits.owningReferences else {
-          saves[index].error = CloudError(
-            .limitExceeded,
-            "more than \(context.limits.owningReferences) records would be deleted with one target")
-          continue
-        }
+        let count = counts[target] ?? links.count { remains($0, to: target, deleted) }
         counts[target] = count
+        added.append(target)
+        if count < context.limits.owningReferences { continue }
+        saves[index].error = CloudError(
+          .limitExceeded,
+          "more than \(context.limits.owningReferences) records would be deleted with one target")
       }
+      // A refused save gives none of its targets another reference.
+      guard saves[index].error == nil else { continue }
+      for target in added { counts[target, default: 0] += 1 }
     }
   }
 

@@ -116,6 +116,30 @@ public enum FieldSelection: Hashable, Sendable, Codable {
     case .keys(let keys): fields.selecting(keys)
     }
   }
+
+  /// The maximum number of names of fields, or of record types, that a request may ask for.
+  package static let maximumNames = 400
+}
+
+/// A selection that is applied to many records.
+package struct SelectedFields: Sendable {
+  /// The names; `nil` for all.
+  private let names: Set<String>?
+
+  /// Prepares a selection.
+  package init(_ selection: FieldSelection) {
+    switch selection {
+    case .all: names = nil
+    case .none: names = []
+    case .keys(let keys): names = Set(keys)
+    }
+  }
+
+  /// The selected ones of `fields`.
+  package func applied(to fields: Fields) -> Fields {
+    guard let names else { return fields }
+    return fields.selecting(anyOf: names)
+  }
 }
 
 /// Fetches zone changes.

@@ -52,6 +52,13 @@ public struct CloudPush: Hashable, Sendable, Codable {
   ///
   /// It is not sent: a transport that waits for the pushes of one environment sets it.
   public var environment: CloudEnvironment?
+  /// The notification info of the subscription if this push has used it up, because the server no
+  /// longer stores it; it is not sent as such.
+  package var spentInfo: Subscription.NotificationInfo?
+
+  private enum CodingKeys: CodingKey {
+    case container, database, subscription, zone, query, environment
+  }
 
   /// Creates a push.
   public init(

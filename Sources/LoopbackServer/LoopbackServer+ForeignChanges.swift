@@ -15,7 +15,7 @@ extension LoopbackServer {
   public func checkForForeignChanges() throws(CloudError) -> Bool {
     // Pushes are sent even if the faults can't be read.
     try? controls.synchronize()
-    let pushes = try executor.foreignPushes(to: pushDispatcher.accounts)
+    let pushes = try executor.foreignPushes { pushDispatcher.accounts }
     pushDispatcher.send(pushes)
     return !pushes.isEmpty
   }

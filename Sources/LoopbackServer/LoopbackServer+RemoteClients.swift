@@ -122,6 +122,14 @@ extension LoopbackServer {
     }
   }
 
+  /// Notes that an account may get its first device here, which gets no pushes for earlier changes.
+  ///
+  /// - Throws: `networkFailure` after the server was closed, and errors of the storage.
+  package func expectDevice(of account: String) throws(CloudError) {
+    guard executor.storages.isShared else { return }
+    try executor.inspect { _, storage in try executor.watch(account, storage) }
+  }
+
   /// The notification info of a push's subscription; `nil` if the subscription was deleted.
   package func notificationInfo(
     of push: CloudPush, account: String, _ environment: CloudEnvironment

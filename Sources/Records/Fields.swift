@@ -131,10 +131,12 @@ public struct Fields: Hashable, Sendable, Codable {
   }
 
   /// The fields whose names are in `keys`.
-  public func selecting(_ keys: some Sequence<String>) -> Fields {
-    let wanted = Set(keys)
+  public func selecting(_ keys: some Sequence<String>) -> Fields { selecting(anyOf: Set(keys)) }
+
+  /// The fields whose names are in `keys`, which are made into a set once for many records.
+  package func selecting(anyOf keys: Set<String>) -> Fields {
     var selected = Fields()
-    selected.elements = elements.filter { wanted.contains($0.key) }
+    selected.elements = elements.filter { keys.contains($0.key) }
     return selected
   }
 

@@ -68,6 +68,14 @@ struct BatchTests {
       atomic: "+grandchild batchRequestFailed, +child batchRequestFailed, +mother unknownItem",
       loose: "+grandchild referenceViolation, +child referenceViolation, +mother unknownItem"),
     Story(
+      name: "a parent goes whose only child is owned by a record that fails",
+      save: { _ in [fresh("child", parent: "flea", owners: ["mother"]), fresh("mother", tag: "9")]
+      },
+      delete: ["flea"],
+      atomic: "+child batchRequestFailed, +mother unknownItem, -flea referenceViolation",
+      loose: "+child referenceViolation, +mother unknownItem, -flea ok",
+      leftLoose: "left list one owner pet right toy two"),
+    Story(
       name: "a child of a stored parent whose own save fails",
       save: { _ in [fresh("child", parent: "list"), fresh("list")] },
       atomic: "+child batchRequestFailed, +list serverRecordChanged",
@@ -253,6 +261,34 @@ struct BatchTests {
     #expect(try world.modify([fresh("g", owners: ["t"])]) == "+g limitExceeded")
     let moved = try world.edit("e", owners: ["b"])
     #expect(try world.modify([fresh("g", owners: ["t"]), moved]) == "+g ok, +e ok")
+  }
+
+  @Test("A save that is refused does not count toward the references of its other targets")
+  func refusedSaveCountsForNoTarget() throws {
+    var limits = CloudLimits()
+    limits.owningReferences = 1
+    for owners in [["full", "free"], ["free", "full"]] {
+      let world = try World(limits: limits)
+      _ = try world.modify([fresh("full"), fresh("free"), fresh("a", owners: ["full"])])
+      #expect(
+        try world.modify(
+          [fresh("b", owners: owners), fresh("c", owners: ["free"])], isAtomic: false)
+          == "+b limitExceeded, +c ok", "\(owners)")
+    }
+  }
+
+  @Test("The holders of a record that fails fail with it, along a chain of any length and order")
+  func chainOfHoldersFails() throws {
+    for isReversed in [false, true] {
+      let world = try World()
+      var chain = (0..<400).map { fresh("r\($0)", parent: $0 == 0 ? nil : "r\($0 - 1)") }
+      chain[0].type = "_T"
+      if isReversed { chain.reverse() }
+      let words = try world.modify(chain, isAtomic: false).split(separator: ", ")
+      #expect(words.count { $0.hasSuffix(" referenceViolation") } == 399)
+      #expect(words.contains("+r0 invalidArguments"))
+      #expect(try world.names().isEmpty)
+    }
   }
 
   /// Proves CE-67, CS-130, CS-131.

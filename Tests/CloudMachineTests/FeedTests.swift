@@ -91,11 +91,34 @@ struct FeedTests {
     let slim = FetchZoneChanges(zone: World.zone, since: nil, fields: .keys(["n"]))
     guard case .zoneChanges(let page) = try world.ask(.fetchZoneChanges(slim)).reply()
     else { throw Unexpected() }
-    #expect(page.words == "r0, r1, r2, r3, more")
+    #expect(page.words == "r0, r1, more", "fields that are left out are read, too")
     #expect(page.modified.allSatisfy { $0.fields.keys == ["n"] && $0.changeTag != nil })
     #expect(
       try world.say(.fetchZoneChanges(FetchZoneChanges(zone: World.zone, since: nil, limit: -1)))
         == "! invalidArguments")
+  }
+
+  @Test("A page of any size can be asked for and set")
+  func pagesOfAnySizeCanBeSet() throws {
+    for size in [Int.max, Int.max - 1, 1_000_000, 0, -1, Int.min] {
+      var server = ServerLimits()
+      server.zoneChangesPage = size
+      server.databaseChangesPage = size
+      let world = try World(limits: CloudLimits(server))
+      _ = try world.modify([fresh("a")])
+      for limit in [nil, 1, Int.max] {
+        #expect(try world.page(limit: limit).words == "a", "\(size)")
+        #expect(try world.databasePage(limit: limit).modified == [World.zone], "\(size)")
+        let request = CloudRequest.fetchZoneChanges(
+          FetchZoneChanges(zone: World.zone, since: nil, limit: limit))
+        let call = CloudCall(
+          container: World.container, database: .private, requestID: "r", request: request)
+        let storage = WatchedStorage(world.storage)
+        storage.comparePlans()
+        try world.machine.foresee(
+          call, account: "alice", user: world.alice, device: "phone", in: storage)
+      }
+    }
   }
 
   /// Proves CS-140.

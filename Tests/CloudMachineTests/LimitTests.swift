@@ -55,6 +55,86 @@ struct LimitTests {
     #expect(try world.modify([growing], policy: .changedKeys) == "+a limitExceeded")
   }
 
+  /// Proves CS-252, TH-18.
+  @Test("A request asks for at most so many fields, whatever it reads or changes")
+  func desiredKeysAreLimited() throws {
+    var limits = CloudLimits()
+    limits.desiredKeys = 2
+    let world = try World(limits: limits)
+    _ = try world.modify([fresh("a", ["k": .int64(1), "l": .int64(2)])])
+    _ = try world.modify([world.share(of: "a"), try world.edit("a")])
+    let url = try world.url()
+    func requests(_ fields: FieldSelection) -> [CloudRequest] {
+      [
+        .fetchRecords(FetchRecords(ids: [id("a")], fields: fields)),
+        .fetchZoneChanges(FetchZoneChanges(zone: World.zone, since: nil, fields: fields)),
+        .queryRecords(
+          QueryRecords(query: Query(recordType: "Note"), zone: World.zone, fields: fields)),
+        .modifyRecords(ModifyRecords(save: [fresh("b")], policy: .changedKeys, fields: fields)),
+        .resolveShares(ResolveShares(urls: [url], rootFields: fields)),
+      ]
+    }
+    for request in requests(.keys(["k", "x", "y"])) {
+      #expect(try world.say(request) == "! limitExceeded", "\(request.name)")
+    }
+    #expect(try world.stored("b") == nil)
+    for request in requests(.keys(["k", "x"])) {
+      #expect(try !world.say(request).contains("!"), "\(request.name)")
+    }
+  }
+
+  /// Proves CS-253, TH-18.
+  @Test("A reply holds no further records after so many bytes, in fetches and of shares")
+  func repliesAreLimitedByBytes() throws {
+    var limits = CloudLimits()
+    limits.replyBytes = 1_000
+    let world = try World(limits: limits)
+    let bytes = FieldValue.bytes(Array(repeating: 0, count: 600))
+    _ = try world.modify(["a", "b", "c"].map { fresh($0, ["k": bytes]) })
+    for fields in [FieldSelection.all, .none, .keys(["n"])] {
+      let ids = ["a", "a", "b", "none"].map { id($0) } + [id("a", ZoneID(name: "N"))]
+      #expect(
+        try world.say(.fetchRecords(FetchRecords(ids: ids, fields: fields)))
+          == "a ok, a ok, b limitExceeded, none limitExceeded, a zoneNotFound")
+    }
+    for name in ["a", "b", "c"] {
+      _ = try world.modify([world.share("S\(name)", of: name), try world.edit(name)])
+    }
+    let urls = try ["Sa", "Sb", "Sc"].map { try world.url($0) }
+    guard
+      case .sharesResolved(let results) = try world.ask(
+        .resolveShares(ResolveShares(urls: urls, rootFields: FieldSelection.none))
+      ).reply()
+    else { throw Unexpected() }
+    #expect(results.map { $0.error?.code } == [nil, nil, .limitExceeded])
+  }
+
+  /// Proves CS-253, TH-18.
+  @Test("A reply holds no further server records of conflicts after so many bytes")
+  func serverRecordsOfConflictsAreLimitedByBytes() throws {
+    var limits = CloudLimits()
+    limits.replyBytes = 1_000
+    let world = try World(limits: limits)
+    let bytes = FieldValue.bytes(Array(repeating: 0, count: 600))
+    let names = ["a", "b", "c", "d"]
+    _ = try world.modify(names.map { fresh($0, ["k": bytes]) })
+    for isAtomic in [true, false] {
+      var request = ModifyRecords(
+        save: names.dropLast().map { fresh($0) }, delete: [id("d")], isAtomic: isAtomic)
+      request.deleteTags = [id("d"): ChangeTag("old")]
+      guard
+        case .recordsModified(let saved, let deleted) = try world.ask(
+          .modifyRecords(request)
+        ).reply()
+      else { throw Unexpected() }
+      #expect(
+        saved.map { $0.error?.code }
+          == [.serverRecordChanged, .serverRecordChanged, .batchRequestFailed])
+      #expect(saved.map { $0.error?.serverRecord?.id.name } == ["a", "b", nil])
+      #expect(deleted.map { $0.error?.code } == [.batchRequestFailed])
+    }
+  }
+
   /// Proves CS-27, CS-28, CS-29, CS-30, SC-38, TH-14.
   @Test("Invalid names of records, zones, record types and keys are refused")
   func invalidNamesAreRefused() throws {

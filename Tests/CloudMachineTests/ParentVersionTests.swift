@@ -59,6 +59,21 @@ struct ParentVersionTests {
     #expect(try world.stored("toy")?.share?.name == "S")
   }
 
+  @Test func aSubscriptionFiresForAParentThatGetsANewVersion() throws {
+    for isOn in [false, true] {
+      let world = try world(isOn)
+      _ = try world.modify([fresh("root")])
+      let watched = QuerySubscription(
+        query: Query(recordType: "Note"), zone: nil, options: [.firesOnRecordUpdate])
+      let subscription = Subscription(
+        id: SubscriptionID("s"), kind: .query(watched), notificationInfo: .init())
+      _ = try world.say(.modifySubscriptions(ModifySubscriptions(save: [subscription])))
+      let save = ModifyRecords(save: [fresh("child", parent: "root")])
+      let pushes = try world.ask(.modifyRecords(save)).pushes
+      #expect(pushes.compactMap { $0.push.query?.record.name } == (isOn ? ["root"] : []))
+    }
+  }
+
   /// Proves CS-240.
   @Test(arguments: [SavePolicy.ifServerRecordUnchanged, .changedKeys, .allKeys])
   func aParentThatIsSavedWithANewChildIsAnsweredAsItIsStored(_ policy: SavePolicy) throws {

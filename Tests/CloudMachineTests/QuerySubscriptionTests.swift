@@ -182,6 +182,8 @@ struct QuerySubscriptionTests {
       [
         Tests.subscription("all", keys: ["n"]), Tests.subscription("pics", type: "Pic"),
         Tests.subscription("large", [filter("n", .greaterThan, .int64(5))]),
+        // Without its content a deleted record may have had this value.
+        Tests.subscription("other", [filter("n", .notEquals, .int64(5))], .firesOnRecordDeletion),
         Tests.subscription("once", [], [.firesOnRecordCreation, .firesOnce]),
       ])
     func told(after position: DatabasePosition) throws -> [String] {
@@ -212,6 +214,32 @@ struct QuerySubscriptionTests {
       try told(after: latest) == [
         "all created twice", "all updated twice", "large created twice", "large updated twice",
       ])
+  }
+
+  @Test("A record that only joins or leaves a share was not updated, also by another process")
+  func joiningAShareIsNoUpdate() throws {
+    typealias Tests = QuerySubscriptionTests
+    let world = try World()
+    _ = try world.modify([fresh("root"), fresh("kid", parent: "root")])
+    _ = try Tests.subscribe(world, [Tests.subscription("all")])
+    for (saves, words) in [(true, "all updated root"), (false, "")] {
+      let known = DatabasePosition(try #require(try world.storage.database(world.database)))
+      let row = try world.storage.record(id("kid"), in: world.database)
+      let request =
+        saves
+        ? ModifyRecords(save: [try world.edit("root"), world.share(of: "root")])
+        : ModifyRecords(delete: [id("S")])
+      #expect(try Tests.fired(world, request) == words)
+      #expect(
+        try world.storage.record(id("kid"), in: world.database)?.changedAt != row?.changedAt)
+      let pushes = try world.machine.queryPushes(
+        forChangesAfter: known, in: world.database, storage: world.storage)
+      let told = pushes.map { order in
+        "\(order.push.subscription.rawValue) \(order.push.query.map { "\($0.reason)" } ?? "-") "
+          + (order.push.query?.record.name ?? "-")
+      }
+      #expect(told.joined(separator: ", ") == words)
+    }
   }
 
   /// Proves CS-96.
@@ -258,6 +286,36 @@ struct QuerySubscriptionTests {
       ], "100 families take 2,500 bytes")
     let gone = try world.ask(.modifyRecords(ModifyRecords(delete: [id("a")]))).pushes
     #expect(gone.first?.push.query?.fields["n"]?.value == .int64(4), "as it was")
+  }
+
+  @Test("The fields of a push may have exactly as many bytes as its limit")
+  func pushedFieldsReachTheirLimit() throws {
+    typealias Tests = QuerySubscriptionTests
+    var limits = CloudLimits()
+    limits.pushFieldBytes = 10
+    let world = try World(limits: limits)
+    _ = try Tests.subscribe(world, [Tests.subscription("s", keys: ["a", "b"])])
+    for (text, keys) in [("1234", ["a", "b"]), ("12345", ["a"])] {
+      let save = fresh("r\(text)", ["a": .string("1234"), "b": .string(text)])
+      let pushes = try world.ask(.modifyRecords(ModifyRecords(save: [save]))).pushes
+      #expect(pushes.map { $0.push.query?.fields.keys } == [keys])
+    }
+  }
+
+  @Test("Changes by another process read no records where nothing is subscribed to")
+  func foreignChangesWithoutSubscriptionsReadNothing() throws {
+    typealias Tests = QuerySubscriptionTests
+    let world = try World()
+    _ = try world.modify((0..<50).map { fresh("r\($0)") })
+    for isSubscribed in [false, true] {
+      let storage = WatchedStorage(world.storage)
+      let pushes = try world.machine.pushes(
+        forChangesAfter: 0, in: world.database, storage: storage)
+      #expect(pushes.count == (isSubscribed ? 1 : 0))
+      #expect((storage.rows < 10) == !isSubscribed, "\(storage.rows) rows")
+      let all = Subscription(id: SubscriptionID("all"), kind: .database(recordType: nil))
+      _ = try Tests.subscribe(world, [all])
+    }
   }
 
   /// Proves CS-92, CS-136.

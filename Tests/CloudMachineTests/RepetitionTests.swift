@@ -69,6 +69,23 @@ struct RepetitionTests {
     #expect(try world.say(.fetchSubscriptions(nil), as: world.laptop, in: .public) == "")
   }
 
+  @Test("Erasing an account's data ends its subscriptions to the shared database, and frees quota")
+  func erasureRemovesSharedSubscriptionsAndFreesQuota() throws {
+    let world = try World()
+    let subscription = Subscription(id: SubscriptionID("s"), kind: .database(recordType: nil))
+    let request = CloudRequest.modifySubscriptions(ModifySubscriptions(save: [subscription]))
+    #expect(try world.say(request, in: .shared) == "+s ok")
+    _ = try world.modify([
+      fresh("a", ["n": .int64(1)], zone: .default), fresh("b", ["n": .int64(1)]),
+    ])
+    #expect(try world.storage.database(world.database)?.byteCount != 0)
+    _ = try world.machine.eraseData(
+      of: world.alice, container: World.container, environment: .development, now: world.now,
+      storage: world.storage)
+    #expect(try world.say(.fetchSubscriptions(nil), in: .shared) == "")
+    #expect(try world.storage.database(world.database)?.byteCount == 0)
+  }
+
   @Test("Erased data is in no receipt, and those of other users stay")
   func erasureRemovesReceipts() throws {
     let world = try World()

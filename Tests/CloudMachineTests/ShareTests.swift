@@ -382,6 +382,29 @@ struct ShareTests {
     #expect(try world.details()?.participants.map(\.identity.user) == [world.alice, world.bob])
   }
 
+  @Test("The ID of a participant has at most 255 bytes")
+  func participantIDsAreLimited() throws {
+    for (length, words) in [
+      (255, "+r ok, +S ok"), (256, "+r batchRequestFailed, +S invalidArguments"),
+    ] {
+      let world = try World()
+      var guest = world.guest("bob")
+      guest.id = String(repeating: "p", count: length)
+      #expect(try world.modify([fresh("r"), world.share(of: "r", [guest])]) == words)
+    }
+  }
+
+  @Test("Of two accounts with one phone number, the first by name is found")
+  func sharedPhoneNumberFindsTheFirstAccount() throws {
+    let world = try World()
+    for user in [world.alice, world.bob] {
+      try world.machine.setPerson(AccountRow.Person(phone: "+1"), of: user, in: world.storage)
+    }
+    guard case .usersFound(let results) = try world.ask(.findUsers([.phone("+1")])).reply()
+    else { throw Unexpected() }
+    #expect(results.map { $0.value?.user } == [world.alice])
+  }
+
   /// Proves CS-163, SC-19.
   @Test(
     "Resolving a share shows what is known before joining; changing the result has no effect"

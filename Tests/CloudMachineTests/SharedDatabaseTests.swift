@@ -282,6 +282,36 @@ struct SharedDatabaseTests {
     #expect(try save { $0.participants[1].role = .privateUser } == "+S permissionFailure")
   }
 
+  @Test("An administrator who may only read the records manages the share nevertheless")
+  func readOnlyAdministratorsManageParticipants() throws {
+    for (role, words) in [(ShareRole.administrator, "ok"), (.privateUser, "permissionFailure")] {
+      let world = try shared(.readOnly, role: role)
+      var save = try world.reshare("S") { $0.participants.append(world.guest("carol")) }
+      save.id = id("S", world.visited)
+      save.sharing?.root = id("root", world.visited)
+      #expect(try inShared(world, [save]) == "+S \(words)")
+      #expect(
+        try inShared(world, [fresh("kid", zone: world.visited)]) == "+kid permissionFailure")
+    }
+  }
+
+  @Test("The owner's subscription to shares fires when a participant leaves one")
+  func leavingAShareFiresSubscriptionsToShares() throws {
+    let world = try shared()
+    let watched = QuerySubscription(
+      query: Query(recordType: ShareDetails.recordType), zone: nil,
+      options: [.firesOnRecordUpdate])
+    let subscription = Subscription(
+      id: SubscriptionID("shares"), kind: .query(watched), notificationInfo: .init())
+    let subscribe = CloudRequest.modifySubscriptions(ModifySubscriptions(save: [subscription]))
+    #expect(try world.say(subscribe) == "+shares ok")
+    let leave = CloudRequest.modifyRecords(ModifyRecords(delete: [id("S", world.visited)]))
+    let answer = try world.ask(leave, as: world.stranger, in: .shared)
+    #expect(answer.result.words == "-S ok")
+    let told = answer.pushes.filter { $0.user == world.alice }.compactMap(\.push.query)
+    #expect(told.map(\.record) == [id("S")] && told.map(\.reason) == [.updated])
+  }
+
   /// Proves CS-153, S6.
   @Test("A zone-wide share makes every record visible and writable, also without a parent")
   func zoneWideShareOpensEveryRecord() throws {

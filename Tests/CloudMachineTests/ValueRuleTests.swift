@@ -185,6 +185,7 @@ struct ValueRuleTests {
   func furtherDefaultLimits() throws {
     let limits = CloudLimits()
     #expect(limits.pageBytes == 4 << 20 && limits.uploadSeconds == 86_400)
+    #expect(limits.replyBytes == 16 << 20 && limits.desiredKeys == 400)
     #expect(limits.indexEntries == 10_000 && limits.pushFieldBytes == 1024)
     #expect(limits.subscriptions == 1_000 && limits.subscriptionBytes == 65_536)
     #expect(limits.receiptsKept == 256 && limits.queryTerms == 100 && limits.filterValues == 250)

@@ -51,6 +51,18 @@ struct ArchiveTests {
     #expect(throws: CloudError.self) { try inMemory.reset() }
   }
 
+  @Test("A server on which only a schema was deployed takes no archive")
+  func deployedSchemaIsNotReplaced() throws {
+    let archive = try LoopbackServer(clock: time).exportArchive()
+    let server = LoopbackServer(clock: time)
+    try server.controls.deploySchema(container: "c")
+    let before = try server.exportArchive()
+    #expect(before != archive)
+    #expect(throws: CloudError.self) { try server.importArchive(archive) }
+    #expect(try server.exportArchive() == before)
+    server.close()
+  }
+
   /// Saves that need what was imported: a receipt of an upload, a parent, a version.
   private func goOn(_ world: ArchiveWorld, _ server: LoopbackServer) async throws {
     let phone = ArchiveWorld.device("phone", on: server)

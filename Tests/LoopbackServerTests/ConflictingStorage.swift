@@ -6,12 +6,19 @@ import Synchronization
 
 /// How many of the next transactions of a storage fail with a conflict.
 final class Conflicts: Sendable {
-  private let state = Mutex((left: 0, delay: Duration.zero))
+  private let state = Mutex(
+    (left: 0, delay: Duration.zero, failure: ServerFileError.Code?.none))
 
   var left: Int { state.withLock { $0.left } }
-  func set(_ count: Int, delay: Duration) { state.withLock { $0 = (count, delay) } }
+  func set(_ count: Int, delay: Duration) { state.withLock { $0 = (count, delay, nil) } }
+
+  /// Lets all transactions fail as those of a file do; `nil` ends it.
+  func fail(_ code: ServerFileError.Code?) { state.withLock { $0.failure = code } }
 
   fileprivate func take() throws {
+    if let failure = state.withLock({ $0.failure }) {
+      throw ServerFileError(failure, path: "p", "the storage fails")
+    }
     let delay = state.withLock { state -> Duration? in
       guard state.left > 0 else { return nil }
       state.left -= 1

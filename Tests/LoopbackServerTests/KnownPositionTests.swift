@@ -32,6 +32,24 @@ struct KnownPositionTests {
     #expect(positions.position(of: database) == DatabasePosition(row(9)))
   }
 
+  @Test("A failed check is taken back, unless the storage was replaced meanwhile")
+  func failedCheckIsTakenBack() {
+    var positions = KnownPositions()
+    _ = positions.beginCheck(of: 1)
+    positions.learn(row(9))
+    positions.endCheck(at: 5)
+    let earlier = [database: DatabasePosition(row(1))]
+    let isOther = positions.beginCheck(of: 2)
+    #expect(isOther)
+    positions.learn(row(3))
+    positions.takeBack(to: earlier, in: 1)
+    #expect(positions.position(of: database) == DatabasePosition(row(3)))
+    #expect(positions.version == 5)
+    positions.takeBack(to: earlier, in: 2, checkedAt: 4)
+    #expect(positions.position(of: database) == DatabasePosition(row(1)))
+    #expect(positions.version == 4)
+  }
+
   @Test("An account whose first device comes during a check is still known after it")
   func accountThatComesDuringCheckIsKnown() {
     var watched = WatchedAccounts()

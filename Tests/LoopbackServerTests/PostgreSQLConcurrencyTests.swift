@@ -125,6 +125,45 @@
       #expect(database.otherConnections == [])
     }
 
+    @Test("An expected device gets no pushes for changes before it came, public ones included")
+    func expectedDeviceGetsNoEarlierChanges() async throws {
+      let database = try TemporaryDatabase()
+      let servers = try (0..<2).map { _ in
+        try LoopbackServer(postgreSQL: database.address, notifies: false)
+      }
+      let phone = servers[0].device("phone", signedInAs: "alice")
+      _ = try await send("zone", .modifyZones(ModifyZones(save: [Self.zone])), by: phone)
+      let watched = QuerySubscription(
+        query: Query(recordType: "Note"), zone: nil, options: [.firesOnRecordCreation])
+      let subscriptions: [(DatabaseScope, Subscription)] = [
+        (.private, Subscription(id: SubscriptionID("all"), kind: .database(recordType: nil))),
+        (.public, Subscription(id: SubscriptionID("notes"), kind: .query(watched))),
+      ]
+      for (scope, subscription) in subscriptions {
+        let request = CloudRequest.modifySubscriptions(ModifySubscriptions(save: [subscription]))
+        _ = try await phone.send(
+          CloudCall(container: "c", database: scope, requestID: "s\(scope)", request: request))
+      }
+      func savePublicly(_ name: String) async throws {
+        let record = Record(id: RecordID(name: name, zone: .default), type: "Note")
+        let request = CloudRequest.modifyRecords(ModifyRecords(save: [RecordSave(record)]))
+        _ = try await phone.send(
+          CloudCall(container: "c", database: .public, requestID: "p\(name)", request: request))
+      }
+      try await save("a", by: phone)
+      try await savePublicly("a")
+      try servers[1].expectDevice(of: "alice")
+      let tablet = servers[1].remoteDevice("tablet", account: "alice")
+      #expect(try !servers[1].checkForForeignChanges())
+      try await save("b", by: phone)
+      #expect(try servers[1].checkForForeignChanges())
+      try await savePublicly("b")
+      #expect(try servers[1].checkForForeignChanges())
+      withExtendedLifetime(tablet) {}
+      for server in servers { server.close() }
+      #expect(database.otherConnections == [])
+    }
+
     @Test("An upload does not wait for the database of its account")
     func uploadDoesNotWaitForDatabase() async throws {
       let database = try TemporaryDatabase()
@@ -175,6 +214,57 @@
       }
       #expect(try storages[0].account(row.user) == row)
       for storage in storages { try storage.close() }
+      #expect(database.otherConnections == [])
+    }
+
+    @Test("A change of a record type that another server has changed since runs again")
+    func changedRecordTypeIsAConflict() throws {
+      let database = try TemporaryDatabase()
+      let storages = try (0..<2).map { _ in try PostgreSQLStorage(database.address) }
+      let id = RecordTypeID(container: "c", environment: .development, name: "Note")
+      func row(_ keys: String...) -> RecordTypeRow {
+        RecordTypeRow(id: id, fields: keys.map { FieldRow(key: $0, shape: nil) })
+      }
+      let cases: [(RecordTypeRow?, RecordTypeRow, RecordTypeRow)] = [
+        (nil, row("a"), row("b")), (row("a"), row("a", "c"), row("a", "b")),
+      ]
+      for (stored, other, own) in cases {
+        #expect(throws: TransactionConflict.self) {
+          try storages[0].transaction {
+            #expect(try storages[0].recordType(id) == stored)
+            try storages[1].commit([.putRecordType(other)])
+            try storages[0].commit([.putRecordType(own)])
+          }
+        }
+        #expect(try storages[0].recordType(id) == other)
+      }
+      for storage in storages { try storage.close() }
+      #expect(database.otherConnections == [])
+    }
+
+    @Test("An account whose first device comes while a check begins stays watched")
+    func accountThatComesAsACheckBeginsIsWatched() async throws {
+      let database = try TemporaryDatabase()
+      let servers = try (0..<2).map { _ in
+        try LoopbackServer(postgreSQL: database.address, notifies: false)
+      }
+      let phone = servers[0].device("phone", signedInAs: "alice")
+      _ = try await send("zone", .modifyZones(ModifyZones(save: [Self.zone])), by: phone)
+      let subscription = Subscription(id: SubscriptionID("all"), kind: .database(recordType: nil))
+      _ = try await send(
+        "watch", .modifySubscriptions(ModifySubscriptions(save: [subscription])), by: phone)
+      _ = try servers[1].executor.foreignPushes {
+        // After the check has noted the watched accounts, and before it knows of the device.
+        try? servers[1].expectDevice(of: "alice")
+        return []
+      }
+      try await save("a", by: phone)
+      // What was learned before is not learned again, which would hide the change.
+      try servers[1].expectDevice(of: "alice")
+      let tablet = servers[1].remoteDevice("tablet", account: "alice")
+      #expect(try servers[1].checkForForeignChanges())
+      withExtendedLifetime(tablet) {}
+      for server in servers { server.close() }
       #expect(database.otherConnections == [])
     }
 

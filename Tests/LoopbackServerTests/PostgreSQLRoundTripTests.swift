@@ -139,6 +139,19 @@
         trips.count == count && trips.misses == 0, "line \(line): \(trips.count), \(trips.misses)")
     }
 
+    @Test("A list of all zones makes at most three round trips for any number of zones")
+    func listOfZonesMakesFewRoundTrips() throws {
+      let world = try World()
+      for count in [1, 6] {
+        let zones = (1..<count).map { ZoneID(name: "z\($0)") }
+        _ = try world.trips(.modifyZones(ModifyZones(save: zones)))
+        let trips = try world.trips(.fetchZones(nil))
+        #expect(trips.count <= 3, "\(trips)")
+        guard case .zones(let found) = trips.reply else { throw TestFailure() }
+        #expect(found.count == count + 1)
+      }
+    }
+
     @Test("A cascade makes one round trip more for each level")
     func cascadeMakesOneRoundTripForEachLevel() throws {
       let world = try World()

@@ -1,4 +1,5 @@
 #if PostgreSQL
+  import CloudMachine
   import CloudProtocol
   import PostgreSQL
   import Records
@@ -74,6 +75,32 @@
       }
       observation.stop()
       for server in servers { server.close() }
+      #expect(database.otherConnections == [])
+    }
+
+    @Test("Changes of many databases at once are told in several notifications")
+    func manyDatabasesAreTold() async throws {
+      let database = try TemporaryDatabase()
+      let listener = PostgreSQLNotifier(database.address)
+      let sender = PostgreSQLNotifier(database.address)
+      let changed = (0..<200).map { number in
+        DatabaseID(
+          container: String(repeating: "c", count: 100), environment: .development,
+          scope: .private, owner: UserID("_\(number)"))
+      }
+      let (stream, continuation) = AsyncStream.makeStream(of: [DatabaseID].self)
+      listener.listen { continuation.yield($0) }
+      var arriving = stream.makeAsyncIterator()
+      // It listens now.
+      let first = await arriving.next()
+      #expect(first == [])
+      sender.send(changed)
+      // The last notification of a server names no database.
+      sender.close()
+      var told: Set<DatabaseID> = []
+      while let named = await arriving.next(), !named.isEmpty { told.formUnion(named) }
+      #expect(told == Set(changed))
+      listener.close()
       #expect(database.otherConnections == [])
     }
 

@@ -85,6 +85,25 @@ struct ResetTests {
     server.close()
   }
 
+  @Test("A server that was reset pushes the next change of another server on the file")
+  func nextChangeAfterResetIsPushed() async throws {
+    let file = try TemporaryFile()
+    defer { file.remove() }
+    let servers = try (0..<2).map { _ in try LoopbackServer(path: file.path) }
+    try servers[0].reset()
+    let tablet = servers[0].device("tablet", signedInAs: "alice")
+    let phone = servers[1].device("phone", signedInAs: "alice")
+    let subscription = Subscription(id: SubscriptionID("all"), kind: .database(recordType: nil))
+    _ = try await phone.send(call("z", .modifyZones(ModifyZones(save: [zoneA]))))
+    _ = try await phone.send(
+      call("s", .modifySubscriptions(ModifySubscriptions(save: [subscription]))))
+    _ = try await phone.send(saving("a"))
+    #expect(try servers[0].checkForForeignChanges())
+    #expect(try servers[0].signingSecret() == servers[1].signingSecret())
+    withExtendedLifetime(tablet) {}
+    for server in servers { server.close() }
+  }
+
   @Test("Another server on the same file sees changes after a reset and after an import")
   func resetAndImportReachOtherServer() async throws {
     let file = try TemporaryFile()

@@ -99,4 +99,24 @@ struct ServerBoundTests {
     #expect(start.lastFailure == nil)
     server.close()
   }
+
+  @Test("A client is told to wait a second for a busy file, and half a minute for a full disk")
+  func failuresOfAFileSayWhenToRetry() throws {
+    let conflicts = Conflicts()
+    let server = try LoopbackServer(storage: ConflictingStorage(conflicts))
+    for code in ServerFileError.Code.allCases {
+      conflicts.fail(code)
+      let error = #expect(throws: CloudError.self) { try server.accounts() }
+      let seconds: Double? =
+        switch code {
+        case .busy: 1
+        case .full, .readOnly, .failed: 30
+        case .cannotOpen, .notADatabase, .foreign, .newer, .damaged: nil
+        }
+      #expect(error?.retryAfter == seconds, "\(code)")
+      #expect(error?.code == (seconds == nil ? .internalError : .serviceUnavailable), "\(code)")
+    }
+    conflicts.fail(nil)
+    server.close()
+  }
 }

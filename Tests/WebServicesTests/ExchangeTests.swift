@@ -63,6 +63,57 @@ struct ExchangeTests {
     #expect(error?.code == .limitExceeded)
   }
 
+  /// Proves CS-252, TH-18.
+  @Test("A list of desired fields or record types has at most 400 names, for a request or an item")
+  func listOfNamesIsLimited() throws {
+    let forms: [(Endpoint, String)] = [
+      (.recordsModify, #"{"operations":[],"desiredKeys":[NAMES]}"#),
+      (
+        .recordsModify,
+        #"{"operations":[{"operationType":"create","desiredKeys":[NAMES],"record":{"#
+          + #""recordName":"n","recordType":"T"}}]}"#
+      ),
+      (.recordsLookup, #"{"records":[],"desiredKeys":[NAMES]}"#),
+      (.recordsLookup, #"{"records":[{"recordName":"n","desiredKeys":[NAMES]}]}"#),
+      (.recordsQuery, #"{"query":{"recordType":"T"},"desiredKeys":[NAMES]}"#),
+      (.recordsChanges, #"{"zoneID":{"zoneName":"Z"},"desiredKeys":[NAMES]}"#),
+      (.changesZone, #"{"zones":[],"desiredKeys":[NAMES]}"#),
+      (.changesZone, #"{"zones":[],"desiredRecordTypes":[NAMES]}"#),
+      (.changesZone, #"{"zones":[{"zoneID":{"zoneName":"Z"},"desiredKeys":[NAMES]}]}"#),
+      (.changesZone, #"{"zones":[{"zoneID":{"zoneName":"Z"},"desiredRecordTypes":[NAMES]}]}"#),
+    ]
+    for (endpoint, form) in forms {
+      for count in [400, 401] {
+        let names = Array(repeating: #""k""#, count: count).joined(separator: ",")
+        let body = try JSON(parsing: Array(form.replacing("NAMES", with: names).utf8))
+        var refusal: CloudError?
+        do { _ = try ExchangeCase.exchange(body, endpoint) } catch let error as CloudError {
+          refusal = error
+        }
+        let isRefused = refusal?.message.contains("401 names") ?? false
+        #expect(isRefused == (count > 400), "\(form): \(String(describing: refusal))")
+      }
+    }
+  }
+
+  @Test("Of two spellings of a zone's wish for numbers as text, 'numberAsStrings' counts")
+  func oneSpellingOfNumbersAsTextCounts() throws {
+    let zone = ZoneID(name: "Notes")
+    let record = Record(id: RecordID(name: "n", zone: zone), type: "T", fields: ["a": .int64(1)])
+    let page = ZoneChangesPage(
+      zone: zone, modified: [record], deleted: [], token: ChangeToken(bytes: [1]),
+      moreComing: false)
+    for isText in [false, true] {
+      let flags = #""numberAsStrings":\#(isText),"numbersAsStrings":\#(!isText)"#
+      let body = #"{"zones":[{"zoneID":{"zoneName":"Notes"},\#(flags)}]}"#
+      let request = try #require(
+        try ExchangeCase.exchange(JSON(parsing: Array(body.utf8)), .changesZone))
+      let text = String(
+        decoding: try request.text([.success(.zoneChanges(page))]), as: UTF8.self)
+      #expect(text.contains(#""value":"1""#) == isText, "\(text)")
+    }
+  }
+
   /// Proves I23, WS-94.
   @Test("Each of 10,000 damaged bodies is refused as invalid or read as a request")
   func damagedBodiesAreRefusedOrRead() throws {

@@ -15,7 +15,7 @@ struct QueryPageBuilder {
   let query: PreparedQuery
   let start: QueryPosition?
   let limit: Int
-  let fields: FieldSelection
+  let fields: SelectedFields
   /// A page ends after the record that reaches this many bytes.
   let pageBytes: Int
   /// The first records after `start`, in order; one more than the page indicates further pages.
@@ -25,7 +25,7 @@ struct QueryPageBuilder {
   private var ids: Set<RecordID> = []
 
   init(
-    _ query: PreparedQuery, after start: QueryPosition?, limit: Int, fields: FieldSelection,
+    _ query: PreparedQuery, after start: QueryPosition?, limit: Int, fields: SelectedFields,
     pageBytes: Int
   ) {
     self.query = query

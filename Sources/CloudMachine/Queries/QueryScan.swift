@@ -67,7 +67,7 @@ package struct QueryScan: Sendable {
 
   /// Creates a scan.
   init(
-    _ query: PreparedQuery, after start: QueryPosition?, limit: Int, fields: FieldSelection,
+    _ query: PreparedQuery, after start: QueryPosition?, limit: Int, fields: SelectedFields,
     step: Int, zones: [ZoneID], namesZone: Bool, binding: [UInt8], _ call: AdmittedCall
   ) throws {
     let context = call.context

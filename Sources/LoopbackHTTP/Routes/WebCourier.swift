@@ -171,8 +171,10 @@ final class WebCourier: Sendable {
     // A reminder has no alert text, because perhaps nothing happened.
     let info =
       delivery.isReminder
-      ? nil : try? server.notificationInfo(of: push, account: owner.account, owner.environment)
-    return .json(200, notation.json(push, number: UUID().uuidString, info: info ?? nil))
+      ? nil
+      : push.spentInfo
+        ?? (try? server.notificationInfo(of: push, account: owner.account, owner.environment))
+    return .json(200, notation.json(push, number: UUID().uuidString, info: info))
   }
 
   private func next(_ owner: SignedPath.Owner) async -> Delivery? {
@@ -330,12 +332,13 @@ extension WebCourier.Queue {
 extension ServiceRoutes {
   /// Creates the courier URL of a device (`tokens/create`).
   func createToken(_ body: JSON, _ context: ServiceContext) throws(CloudError) -> JSON {
-    guard context.bearer != nil else {
+    guard let bearer = context.bearer else {
       throw CloudError(.notAuthenticated, "no account is signed in")
     }
     let apnsEnvironment = try apnsEnvironment(body)
     var owner = owner(context)
     if !context.isDeviceNamed { owner.device = try newDeviceName(body, context) }
+    try server.expectDevice(of: bearer.account)
     courier.open(owner, server)
     let path = SignedPath.courier(owner).path(tokens.signer)
     return .members([

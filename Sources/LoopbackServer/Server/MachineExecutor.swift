@@ -445,16 +445,16 @@ final class MachineExecutor: Sendable {
 
   /// The pushes for changes by other processes since the last check.
   ///
-  /// - Parameter accounts: The names of the accounts whose devices this server sends pushes to; on
-  ///   a storage in this process, all databases are checked.
-  func foreignPushes(to accounts: [String]) throws(CloudError) -> [AddressedPush] {
+  /// - Parameter accounts: Returns the names of the accounts whose devices this server sends pushes
+  ///   to; on a storage in this process, all databases are checked. It is asked in each run, after
+  ///   the watched accounts were noted, so that an account that comes in between is in both.
+  func foreignPushes(to accounts: () -> [String]) throws(CloudError) -> [AddressedPush] {
     try enter(runs: MachineExecutor.mostRuns) { machine, storage in
       guard !self.storages.isShared else {
         let watched = self.state.withLock { $0.watched.names }
-        let pushes = try self.check(machine, storage) {
-          try storage.databases(ofAccounts: accounts)
-        }
-        self.state.withLock { $0.watched.endCheck(of: accounts, since: watched) }
+        let names = accounts()
+        let pushes = try self.check(machine, storage) { try storage.databases(ofAccounts: names) }
+        self.state.withLock { $0.watched.endCheck(of: names, since: watched) }
         return pushes
       }
       let version = self.state.withLock { $0.positions.version }

@@ -103,10 +103,10 @@ final class PushDispatcher: Sendable {
     let fate = faults.takeFate(ofPushTo: device.name)
     let entry = PushEntry(device: device.name, push: push, fate: fate)
     contents.withLock { contents in
-      contents.note(entry)
+      contents.note(entry.logged)
       if fate == .held { contents.held.append(entry) }
     }
-    events.add(.push(entry))
+    events.add(.push(entry.logged))
     if fate == .delivered { device.receive(push) }
     // They may have been released in the meantime.
     if fate == .held, !faults.faults.holdsPushes { release() }
@@ -118,11 +118,11 @@ final class PushDispatcher: Sendable {
     let devices = contents.withLock { contents in
       let devices = contents.devices.filter { $0.key.name == name }.map(\.value)
       // It may be a device of another server on the same data.
-      if !devices.isEmpty || !faults.isShared { contents.note(entry) }
+      if !devices.isEmpty || !faults.isShared { contents.note(entry.logged) }
       return devices
     }
     guard !devices.isEmpty || !faults.isShared else { return }
-    events.add(.push(entry))
+    events.add(.push(entry.logged))
     for device in devices { device.receive(push) }
   }
 
@@ -158,6 +158,15 @@ struct DeviceKey: Hashable, Sendable {
   ///
   /// `nil` for a device of this process, whose account can change.
   var remoteAccount: String?
+}
+
+extension PushEntry {
+  /// The entry for the logs, which do not keep the settings of removed subscriptions.
+  fileprivate var logged: PushEntry {
+    var entry = self
+    entry.push.spentInfo = nil
+    return entry
+  }
 }
 
 extension PushDispatcher.Contents {

@@ -123,8 +123,21 @@ extension Notation {
 
   /// The fields in a response: those in `desiredKeys`, or all.
   package func fieldSelection(_ json: JSON) throws(CloudError) -> FieldSelection? {
-    guard let keys = try json.texts("desiredKeys") else { return nil }
+    guard let keys = try names(in: json, "desiredKeys") else { return nil }
     return keys.isEmpty ? FieldSelection.none : .keys(keys)
+  }
+
+  /// The names in the list called `name`; `nil` when it is absent.
+  /// - Throws: `limitExceeded` when there are more than a request may ask for.
+  func names(in json: JSON, _ name: String) throws(CloudError) -> [String]? {
+    guard let names = try json.texts(name) else { return nil }
+    guard names.count <= FieldSelection.maximumNames else {
+      throw CloudError(
+        .limitExceeded,
+        "'\(name)' holds \(names.count) names, more than the \(FieldSelection.maximumNames) that "
+          + "it may hold; leave it out to ask for all")
+    }
+    return names
   }
 
   /// The same for a part of a request; where it says nothing, that of the whole request holds.

@@ -43,7 +43,7 @@ extension ServerRequest {
   static func zoneChanges(_ body: JSON, _ notation: Notation) throws(CloudError) -> ServerRequest {
     try refuseReverse(body)
     var requests: [FetchZoneChanges] = []
-    var types: [[String]?] = []
+    var types: [Set<String>?] = []
     var notations: [Notation] = []
     let common = body.only(["syncToken", "resultsLimit", "reverse"])
     let zones = try body.list("zones")
@@ -55,7 +55,7 @@ extension ServerRequest {
     }
     // The lists of the whole request are read once, however many zones share them.
     let commonFields = try notation.fieldSelection(body) ?? .all
-    let commonTypes = try body.texts("desiredRecordTypes")
+    let commonTypes = try desiredTypes(body, notation)
     for value in zones {
       let settings = value.over(common)
       try refuseReverse(settings)
@@ -65,7 +65,7 @@ extension ServerRequest {
           since: try token(in: settings, "syncToken"), limit: try settings.count("resultsLimit"),
           fields: try notation.fieldSelection(value, over: commonFields)))
       types.append(
-        value.has("desiredRecordTypes") ? try value.texts("desiredRecordTypes") : commonTypes)
+        value.has("desiredRecordTypes") ? try desiredTypes(value, notation) : commonTypes)
       var own = notation
       let isText = [try value.flag("numberAsStrings"), try value.flag("numbersAsStrings")]
       own.numbersAsStrings = isText.compactMap { $0 }.first ?? notation.numbersAsStrings
@@ -111,9 +111,17 @@ extension ServerRequest {
       })
   }
 
+  /// The types of the records in a response; `nil` for all.
+  private static func desiredTypes(
+    _ json: JSON, _ notation: Notation
+  ) throws(CloudError) -> Set<String>? {
+    guard let names = try notation.names(in: json, "desiredRecordTypes") else { return nil }
+    return Set(names)
+  }
+
   /// Encodes a page, with the same content as `members`, as text.
   private static func text(
-    _ page: ZoneChangesPage, _ notation: Notation, types: [String]?
+    _ page: ZoneChangesPage, _ notation: Notation, types: Set<String>?
   ) -> [UInt8] {
     var writer = RecordWriter(
       notation, capacity: 1_024 + 768 * page.modified.count + 256 * page.deleted.count)
@@ -147,7 +155,7 @@ extension ServerRequest {
   }
 
   private static func members(
-    _ page: ZoneChangesPage, _ notation: Notation, types: [String]?
+    _ page: ZoneChangesPage, _ notation: Notation, types: Set<String>?
   ) -> JSON.Members {
     var members = JSON.Members()
     members.add("zoneID", notation.json(page.zone))

@@ -138,6 +138,37 @@ struct CourierPollTests {
     server.close()
   }
 
+  @Test("The push of a subscription that fires once has its text, though the server removed it")
+  func pushOfSpentSubscriptionHasItsText() async throws {
+    let watched = QuerySubscription(
+      query: Query(recordType: "Note"), zone: nil, options: [.firesOnRecordCreation, .firesOnce])
+    let subscription = Subscription(
+      id: SubscriptionID("once"), kind: .query(watched),
+      notificationInfo: Subscription.NotificationInfo(alertBody: "A note"))
+    let courier = courier()
+    courier.open(holder("one"), server)
+    let phone = server.device("phone", signedInAs: "alice")
+    let note = RecordSave(id: RecordID(name: "n", zone: .default), type: "Note", changes: [])
+    let requests: [CloudRequest] = [
+      .modifySubscriptions(ModifySubscriptions(save: [subscription])),
+      .modifyRecords(ModifyRecords(save: [note])),
+    ]
+    for (number, request) in requests.enumerated() {
+      _ = try await phone.send(
+        CloudCall(container: "c", database: .private, requestID: "\(number)", request: request))
+    }
+    let remaining = try server.pushes(ofSubscriptionsOf: "alice", container: "c", .development)
+    #expect(remaining.isEmpty)
+    let answer = await courier.answer(holder("one"), server, isExact: true)
+    let push = try JSON(parsing: answer.body)
+    #expect(push["ck"]?["qry"]?["rid"]?.string == "n")
+    #expect(push["aps"]?["alert"]?["body"]?.string == "A note")
+    // The log does not keep it.
+    #expect(server.controls.pushes.allSatisfy { $0.push.spentInfo == nil })
+    courier.close()
+    server.close()
+  }
+
   @Test("A push that comes while its reminder waits is given with its text")
   func pushReplacesItsReminder() async throws {
     let info = Subscription.NotificationInfo(alertBody: "A note")

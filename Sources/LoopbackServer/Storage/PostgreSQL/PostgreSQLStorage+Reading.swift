@@ -148,7 +148,16 @@
     /// All zones, by name.
     public func zones(in database: DatabaseID) throws -> [ZoneRow] {
       noteRead(database)
-      return try zones(in: database, "ORDER BY owner, name", [])
+      let found = try zones(in: database, "ORDER BY owner, name", [])
+      // A list of zones asks for each of them, and for the default zone, which may have no row.
+      keep { cache in
+        for row in found where cache.zones[InDatabase(row.id, database)] == nil {
+          cache.zones[InDatabase(row.id, database)] = row
+        }
+        let first = InDatabase(ZoneID.default, database)
+        if cache.zones[first] == nil { cache.zones[first] = .some(nil) }
+      }
+      return found
     }
 
     /// The zones that changed after `sequence`.

@@ -48,6 +48,7 @@ struct ReferenceBatch {
   mutating func decideOneByOne() {
     judgeEach()
     while true {
+      refuseHolders()
       let saves = saves.filter { errors[$0.id] == nil }
       let deletes = deletes.filter { errors[$0] == nil }
       let broken = faults(saves: saves, deletes: deletes, promised: [])
@@ -56,6 +57,26 @@ struct ReferenceBatch {
         return
       }
       errors.merge(broken) { first, _ in first }
+    }
+  }
+
+  /// Refuses what points at a new record that could not be saved, and what points at that.
+  private mutating func refuseHolders() {
+    var failed = saves.map(\.id).filter { errors[$0] != nil && place.record($0.name) == nil }
+    var index = 0
+    while index < failed.count {
+      let target = failed[index]
+      index += 1
+      let isOver = errors[target]?.code == .quotaExceeded
+      for save in saves where errors[save.id] == nil {
+        guard let record = outcomes[save.id],
+          ReferenceRecord(record: record, changed: 0).links.contains(where: {
+            $0.0 == target.name
+          })
+        else { continue }
+        errors[save.id] = refusal(isOver ? .quotaExceeded : .referenceViolation)
+        if place.record(save.id.name) == nil { failed.append(save.id) }
+      }
     }
   }
 
