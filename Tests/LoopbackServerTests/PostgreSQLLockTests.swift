@@ -301,7 +301,8 @@
       for device in [phones[0], tablet] {
         _ = try await send("zone", .modifyZones(ModifyZones(save: [Self.zone])), by: device)
       }
-      let other = try PostgreSQLConnection(database.address, patience: .seconds(60))
+      // No limit of time ends its transaction, however slow the other tests make this one.
+      let other = try PostgreSQLConnection(database.address, patience: .seconds(3_600))
       let alice = try server.user(of: "alice").rawValue
       try other.execute([
         "BEGIN", "SELECT FROM cloudsync.databases WHERE owner = '\(alice)' FOR UPDATE",

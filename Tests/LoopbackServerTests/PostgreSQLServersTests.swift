@@ -94,6 +94,10 @@
       // It listens now.
       let first = await arriving.next()
       #expect(first == [])
+      // It is connected when this has arrived: one that is closed does not connect any more.
+      sender.send([])
+      let second = await arriving.next()
+      #expect(second == [])
       sender.send(changed)
       // The last notification of a server names no database.
       sender.close()
