@@ -394,6 +394,8 @@ if Context.environment["CLOUDSYNC_FUZZ"] == "1" {
 }
 
 /// The targets that have tests with PostgreSQL; `make cluster-test` builds no other tests.
+///
+/// The tools are built as well, because some have code for PostgreSQL.
 let clusterTests = ["LoopbackServerTests", "TransportTests", "ExampleTests"]
 if Context.environment["CLOUDSYNC_TESTS"] == "cluster" {
   package.targets.removeAll { $0.type == .test && !clusterTests.contains($0.name) }

@@ -8,7 +8,6 @@ extension AnnotationStore {
   ///
   /// - Returns: the first error of another user's zone that can't be read, which keeps no change
   ///   from being sent.
-  @discardableResult
   func fetch(_ scope: CKDatabase.Scope, _ generation: Int) async throws -> CKError? {
     try await fetchZoneList(scope, generation)
     let owners = state.withLock { state in

@@ -57,7 +57,7 @@ extension AnnotationStore {
         try await checkAccount()
         if askedByPerson { try forgive() }
         try await prepareZone(generation)
-        try await fetch(.private, generation)
+        _ = try await fetch(.private, generation)
         let failure = try await fetch(.shared, generation)
         try await send(generation)
         if let failure { throw failure }
@@ -106,17 +106,17 @@ extension AnnotationStore {
       state.generation += 1
       state.recovery = nil
       // First: once the file names no account, nothing leads to the copies.
-      let copies = Result<Void, any Error> {
-        try state.journal.removeCopies()
-        try media.removeCopies()
-      }
+      let copies = [
+        Result<Void, any Error> { try state.journal.removeCopies() },
+        Result<Void, any Error> { try media.removeCopies() },
+      ]
       // In one step, so that a crash does not lose the strategy. If the disk is full, the file is
       // removed instead.
       if (try? state.journal.rewrite(rest.everything, replacingOthers: true)) == nil {
         try state.journal.remove()
       }
       try media.clear()
-      try copies.get()
+      for result in copies { try result.get() }
     }
   }
 

@@ -91,10 +91,11 @@ struct MediaFolder: Sendable {
   func removeCopies() throws {
     let folder = directory.deletingLastPathComponent()
     let prefix = "\(directory.lastPathComponent).damaged-"
-    let present = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+    let files = FileManager.default
+    guard files.fileExists(atPath: folder.path) else { return }
     try doing(.write, directory) {
-      for name in present where name.hasPrefix(prefix) {
-        try FileManager.default.removeItem(at: folder.appendingPathComponent(name))
+      for name in try files.contentsOfDirectory(atPath: folder.path) where name.hasPrefix(prefix) {
+        try files.removeItem(at: folder.appendingPathComponent(name))
       }
     }
   }

@@ -1,7 +1,7 @@
 public import SyncedStore
 
 extension CKSubscription.NotificationInfo {
-  /// Has pushes sent that users do not see.
+  /// Requests pushes that the user does not see.
   public static var silent: CKSubscription.NotificationInfo {
     let info = CKSubscription.NotificationInfo()
     info.shouldSendContentAvailable = true

@@ -9,8 +9,9 @@ package struct CloudLimits: Hashable, Sendable {
   /// A page of a zone's feed ends after the record that reaches this many bytes, including the
   /// fields that the request leaves out.
   package var pageBytes = 4 * 1024 * 1024
-  /// A reply to a fetch of records or shares has no further record after the one that reaches this
-  /// many bytes, and a reply to a change no further server record of a conflict.
+  /// The bytes of stored records, including fields that the request leaves out, after which a fetch
+  /// of records or shares fails further items, and a change reports further conflicts without the
+  /// server's record.
   package var replyBytes = 16 * 1024 * 1024
   /// The maximum number of names of desired fields; above it the call fails with `limitExceeded`.
   package var desiredKeys = FieldSelection.maximumNames
@@ -46,14 +47,14 @@ package struct CloudLimits: Hashable, Sendable {
 
   /// The published limits, or those of a server.
   ///
-  /// Larger pages of feeds are limited to a number with which sizes can be computed.
+  /// Pages of feeds are limited to `largestPage`, so that computations with them do not overflow.
   package init(_ server: ServerLimits = ServerLimits()) {
     self.server = server
     self.server.zoneChangesPage = min(server.zoneChangesPage, CloudLimits.largestPage)
     self.server.databaseChangesPage = min(server.databaseChangesPage, CloudLimits.largestPage)
   }
 
-  /// The largest page of a feed, whatever a server sets.
+  /// The largest page of a feed that a server can set.
   package static let largestPage = 1_000_000
 
   /// A limit that a server can set.

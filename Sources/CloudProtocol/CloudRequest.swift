@@ -110,11 +110,7 @@ public enum FieldSelection: Hashable, Sendable, Codable {
 
   /// The selected ones of `fields`.
   public func applied(to fields: Fields) -> Fields {
-    switch self {
-    case .all: fields
-    case .none: Fields()
-    case .keys(let keys): fields.selecting(keys)
-    }
+    SelectedFields(self).applied(to: fields)
   }
 
   /// The maximum number of names of fields, or of record types, that a request may ask for.
@@ -126,7 +122,7 @@ package struct SelectedFields: Sendable {
   /// The names; `nil` for all.
   private let names: Set<String>?
 
-  /// Prepares a selection.
+  /// Makes the set of names once.
   package init(_ selection: FieldSelection) {
     switch selection {
     case .all: names = nil

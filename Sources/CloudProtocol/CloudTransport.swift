@@ -52,8 +52,10 @@ public struct CloudPush: Hashable, Sendable, Codable {
   ///
   /// It is not sent: a transport that waits for the pushes of one environment sets it.
   public var environment: CloudEnvironment?
-  /// The notification info of the subscription if this push has used it up, because the server no
-  /// longer stores it; it is not sent as such.
+  /// The notification info of a subscription that fires once and that the server removed with this
+  /// push.
+  ///
+  /// It is `nil` for other pushes, and is not encoded.
   package var spentInfo: Subscription.NotificationInfo?
 
   private enum CodingKeys: CodingKey {

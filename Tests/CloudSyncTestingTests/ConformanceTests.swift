@@ -107,7 +107,7 @@ struct ConformanceTests {
   }
 
   private static func suite(_ habit: Habit) -> DelegateConformance {
-    DelegateConformance("Notes", zone: SmallNotes.zone.zoneID) { try WilfulNotes($0, habit) }
+    DelegateConformance("Notes", zone: SmallNotes.zone.zoneID) { try NotesWithHabit($0, habit) }
   }
 
   @Test("A habit that loses nothing is no defect", .timeLimit(.minutes(20)))
@@ -162,7 +162,7 @@ struct ConformanceTests {
         == "Notes was not tested: 0 cases passed, the app was not crashed; the run was cancelled")
   }
 
-  @Test("No other scenario runs beside one about accounts, whose changes the whole process hears")
+  @Test("No other scenario runs beside one about accounts, which notifies the whole process")
   func accountScenariosRunAlone() async {
     let clocks = Mutex<[SimulatedClock]>([])
     let suite = DelegateConformance("Notes", zone: SmallNotes.zone.zoneID) { surroundings in

@@ -50,7 +50,7 @@ struct DroppedChangesTests {
     #expect(Self.text(after: again) == Self.text(after: [Self.refusedRecords(code)]))
   }
 
-  @Test("A refused change that a later event explains is not dropped")
+  @Test("A refused change that a later event settles is not dropped")
   func explainedChangeIsNotDropped() {
     let record = CKRecord(recordType: "Note", recordID: Self.a)
     let changed = CKRecord.face(

@@ -18,6 +18,7 @@ struct SmallNotesTests {
       let report = await Self.suite(merge).run()
       try report.check()
       #expect(report.defects.isEmpty && report.crashCount > 50, "\(report)")
+      #expect(report.passed == ConformanceCase.allCases)
       #expect(report.advice.map(\.defect) == [.expiredTokenKeepsDeletedItems], "\(report)")
       #expect(report.description.contains("- expiredTokenKeepsDeletedItems (advice): "))
     }

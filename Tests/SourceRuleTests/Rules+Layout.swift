@@ -23,7 +23,11 @@ extension SourceRule {
             "Tests/BTests/B.swift": "#if PostgreSQL\n#endif",
           ],
           ["Tests/BTests/B.swift"]
-        )
+        ),
+        (
+          ["Package.swift": "let tests = 1", "Tests/BTests/B.swift": "#if PostgreSQL\n#endif"],
+          ["Package.swift"]
+        ),
       ],
       kept: [
         [
@@ -180,9 +184,11 @@ private struct Module {
 
 extension SourceTree {
   fileprivate func clusterTestFaults() -> [Fault] {
-    guard let manifest = self["Package.swift"],
-      let start = manifest.occurrences(of: "clusterTests = [").first
-    else { return [] }
+    guard let manifest = self["Package.swift"] else { return [] }
+    guard let start = manifest.occurrences(of: "clusterTests = [").first else {
+      let hasTests = files.contains { !$0.occurrences(of: "#if PostgreSQL").isEmpty }
+      return hasTests ? [Fault(place: manifest.path, message: "there is no list clusterTests")] : []
+    }
     let named = manifest.tokens[start...].prefix { $0.text != "]" }.compactMap(\.literal)
     return files.compactMap { file in
       let folders = file.path.split(separator: "/").map(String.init)

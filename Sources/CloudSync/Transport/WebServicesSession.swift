@@ -166,7 +166,8 @@ package final class WebServicesSession: Sendable {
   /// request: it was not carried out.
   ///
   /// - Throws: `accountTemporarilyUnavailable` when the server refuses the token;
-  ///   `notAuthenticated` when another account is signed in than the one that the call is for.
+  ///   `notAuthenticated` if a sign-in came after the start of the call, or its account is not the
+  ///   one that is known to be signed in.
   private func exchange(
     _ endpoint: Endpoint, of database: DatabaseScope, _ text: [UInt8]?, _ call: CloudCall,
     since start: Int, signsInAgain: Bool = true
@@ -246,7 +247,10 @@ package final class WebServicesSession: Sendable {
       return (state.webAuthToken, state.epoch)
     }
     guard let current else {
-      throw CloudError(.notAuthenticated, "another account is signed in now")
+      throw CloudError(
+        .notAuthenticated,
+        "the request was not sent: its account is not known to be signed in, or a sign-in came "
+          + "after its start; fetch the current user, then send it again")
     }
     return current
   }

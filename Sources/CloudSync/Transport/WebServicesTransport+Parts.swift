@@ -40,7 +40,8 @@ extension WebServicesTransport {
   /// A record with a value for which such a service has no form fails on its own; in an atomic
   /// request the other records of its zone fail with it, and none of them is sent. The failure of a
   /// later part is reported for its items only, since the earlier parts have been carried out. No
-  /// part follows a failure that passes, a wait that the server asked for, or a cancellation.
+  /// request follows a failure after which requests are retried, a wait that the server asked for,
+  /// or a cancellation.
   func modify(
     _ request: ModifyRecords, _ call: CloudCall, since epoch: Int
   ) async throws(CloudError) -> CloudReply {
@@ -66,13 +67,13 @@ extension WebServicesTransport {
           case .recordsModified(let first, let second) = try await session.run(call, since: epoch)
         else { throw .misplaced }
         let errors = first.compactMap(\.error) + second.compactMap(\.error)
-        end = errors.first { $0.wait != nil }?.endOfRequests
-        let whole = await withServerRecords(first, call, since: epoch)
+        end = errors.first { $0.wait != nil }?.errorOfLaterParts
+        let whole = end == nil ? await withServerRecords(first, call, since: epoch) : first
         for (save, result) in zip(part.save, whole) { saved[save.id] = result }
         for (id, result) in zip(part.delete, second) { deleted[id] = result }
       } catch {
         if index == 0 { throw error }
-        end = end ?? error.endOfRequests
+        end = end ?? error.errorOfLaterParts
         for save in part.save { saved[save.id] = ItemResult(id: save.id, .failure(error)) }
         for id in part.delete { deleted[id] = ItemResult(id: id, .failure(error)) }
       }
@@ -148,7 +149,7 @@ extension CloudError {
     .operationCancelled, "the request was cancelled before it was sent")
 
   /// The error of the requests that would follow one with this error; `nil` if they are sent.
-  fileprivate var endOfRequests: CloudError? {
+  fileprivate var errorOfLaterParts: CloudError? {
     if code.disposition == .retry { return self }
     guard wait != nil else { return nil }
     return CloudError(

@@ -57,6 +57,8 @@ extension ConformanceTrial {
       if let task = action.withLock({ $0 }) {
         try await task.value
         expected["x"] = deletes ? nil : "2"
+        // It may have ended after the last sync, if the app runs it on an executor of its own.
+        try await device.settle()
       }
     } catch let error as DeviceError {
       throw error

@@ -23,9 +23,9 @@ final class TestedDevice: Sendable {
     var plan = CrashPlan()
     /// Whether this launch has asked for all zones, without a token of an earlier fetch.
     var fetchedFromBeginning = false
-    /// Whether the present sync failed, or did more than look for news and find none.
+    /// Whether the present sync failed, sent a change, or received one.
     var isBusy = false
-    /// The number of requests for news without an answer.
+    /// The number of polls without a reply.
     var unanswered = 0
 
     mutating func note(_ step: LaunchStep) {
@@ -34,9 +34,9 @@ final class TestedDevice: Sendable {
         if case .fetchDatabaseChanges(let fetch) = request, fetch.since == nil {
           fetchedFromBeginning = true
         }
-        if request.looksForNews { unanswered += 1 } else { isBusy = true }
+        if request.isPoll { unanswered += 1 } else { isBusy = true }
       case .beforeAnswer(let request):
-        if request.looksForNews { unanswered = max(0, unanswered - 1) }
+        if request.isPoll { unanswered = max(0, unanswered - 1) }
       case .beforeCallback(let name):
         if !TestedDevice.idleCallbacks.contains(name) { isBusy = true }
       case .afterCallback: break
@@ -207,18 +207,18 @@ final class TestedDevice: Sendable {
   /// One sync; what it throws is the app's business, and explains what the trial finds.
   func sync() async throws {
     let app = try running()
-    let call = StillCall()
+    let call = SyncCall()
     contents.withLock { ($0.isBusy, $0.unanswered) = (false, 0) }
     var failure: (any Error)?
     do {
-      try await StillCall.$current.withValue(call) { try await app.sync() }
+      try await SyncCall.$current.withValue(call) { try await app.sync() }
     } catch {
       failure = error
       contents.withLock { $0.isBusy = true }
       trial.cloud.clock.advance(by: .seconds(30))
     }
     await trial.executor.settle()
-    if call.hasSlept { throw StillCall.error }
+    if call.hasSlept { throw SyncCall.error }
     trial.noteSync(on: link.name, failure)
   }
 
@@ -232,8 +232,8 @@ final class TestedDevice: Sendable {
 }
 
 extension CloudRequest {
-  /// Whether the request changes nothing, and a second one is answered alike unless there is news.
-  fileprivate var looksForNews: Bool {
+  /// Whether the request only asks whether something changed.
+  fileprivate var isPoll: Bool {
     [RequestKind.fetchCurrentUser, .fetchDatabaseChanges].contains(RequestKind(self))
   }
 }

@@ -120,10 +120,11 @@ public final class SimulatedClock: Clock, Sendable {
   }
 
   /// Suspends until the clock has been moved to `deadline`.
-  /// - Throws: `CancellationError` when the task is cancelled; `DeviceError` in a `sync()` that
-  ///   `DelegateConformance` calls, since it does not move the clock before `sync()` has returned.
+  /// - Throws: `CancellationError` when the task is cancelled; `DeviceError` in the task of a
+  ///   `sync()` that `DelegateConformance` calls, since it does not move the clock before `sync()`
+  ///   has returned.
   public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
-    if let call = StillCall.current, now.duration(to: deadline) > longestLeap {
+    if let call = SyncCall.current, now.duration(to: deadline) > longestLeap {
       try call.refuseSleep()
     }
     let id = contents.withLock { $0.newID() }

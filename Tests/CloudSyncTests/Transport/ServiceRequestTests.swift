@@ -94,10 +94,10 @@ struct ServiceRequestTests {
 
   /// Proves CE-178.
   @Test(
-    "No part follows a failure that passes or a wait; one follows any other failure",
+    "No part follows a failure that is retried or a wait; one follows any other failure",
     arguments: [
       SecondPartCase(
-        testDescription: "a failure that passes", body: "", status: 503,
+        testDescription: "a failure that is retried", body: "", status: 503,
         expected: "+a ok, +b serviceUnavailable, +c serviceUnavailable", requests: 2),
       SecondPartCase(
         testDescription: "a refusal", body: #"{"serverErrorCode":"ACCESS_DENIED"}"#, status: 403,
@@ -110,8 +110,12 @@ struct ServiceRequestTests {
         testDescription: "a record with a wait",
         body: #"{"records":[{"recordName":"b","serverErrorCode":"ZONE_BUSY","retryAfter":5}]}"#,
         expected: "+a ok, +b zoneBusy, +c zoneBusy", requests: 2),
+      SecondPartCase(
+        testDescription: "a conflict with a wait",
+        body: #"{"records":[{"recordName":"b","serverErrorCode":"CONFLICT","retryAfter":5}]}"#,
+        expected: "+a ok, +b serverRecordChanged, +c requestRateLimited", requests: 2),
     ])
-  func partsEndWithFailureThatPasses(_ row: SecondPartCase) async throws {
+  func partsEndWithFailureOrWait(_ row: SecondPartCase) async throws {
     let server = try Server { request in
       if request.body.contains(#""zoneName":"B""#) {
         return .text(row.body, row.status, row.retryAfter.map { ("retry-after", $0) })

@@ -60,7 +60,7 @@ struct ReferenceBatch {
     }
   }
 
-  /// Refuses what points at a new record that could not be saved, and what points at that.
+  /// Refuses the saves that refer to a new record that was not saved, and those that refer to them.
   private mutating func refuseHolders() {
     var failed = saves.map(\.id).filter { errors[$0] != nil && place.record($0.name) == nil }
     var index = 0

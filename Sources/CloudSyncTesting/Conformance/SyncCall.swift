@@ -1,13 +1,13 @@
 import Synchronization
 
-/// A call of an app during which the suite moves no clock.
+/// A call of an app's `sync()`, during which the suite does not advance the clock.
 ///
-/// If the task of the call sleeps on a simulated clock, the call never returns. Other tasks may
-/// sleep meanwhile, such as the timers that the call starts.
-final class StillCall: Sendable {
-  @TaskLocal static var current: StillCall?
+/// A sleep of the call's own task would never end, so it throws. Other tasks may sleep meanwhile,
+/// such as the timers that the call starts; one that the call waits for is not detected.
+final class SyncCall: Sendable {
+  @TaskLocal static var current: SyncCall?
 
-  private let task = StillCall.currentTask
+  private let task = SyncCall.currentTask
   private let slept = Atomic(false)
 
   /// Whether the task of the call tried to sleep.
@@ -15,9 +15,9 @@ final class StillCall: Sendable {
 
   /// Refuses a sleep of the task of the call.
   func refuseSleep() throws {
-    guard StillCall.currentTask == task else { return }
+    guard SyncCall.currentTask == task else { return }
     slept.store(true, ordering: .releasing)
-    throw StillCall.error
+    throw SyncCall.error
   }
 
   static let error = DeviceError(

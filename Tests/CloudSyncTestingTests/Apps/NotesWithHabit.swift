@@ -25,7 +25,7 @@ enum Habit {
 }
 
 /// A correct small app with one habit.
-final class WilfulNotes: ConformingApp {
+final class NotesWithHabit: ConformingApp {
   private let notes: SmallNotes
   private let other: SmallNotes?
   private let surroundings: AppSurroundings
