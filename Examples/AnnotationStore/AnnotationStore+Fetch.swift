@@ -6,8 +6,7 @@ import Synchronization
 extension AnnotationStore {
   /// Fetches the changes of a database.
   ///
-  /// - Returns: the first error of another user's zone that can't be read, which keeps no change
-  ///   from being sent.
+  /// - Returns: the first error of a zone that can't be read; the others were read.
   func fetch(_ scope: CKDatabase.Scope, _ generation: Int) async throws -> CKError? {
     try await fetchZoneList(scope, generation)
     let owners = state.withLock { state in
@@ -18,7 +17,7 @@ extension AnnotationStore {
     for key in owners {
       do {
         try await fetchZone(key.isEmpty ? nil : key, scope, generation)
-      } catch let error as CKError where scope == .shared && !error.isRetried {
+      } catch let error as CKError where !error.isRetried {
         failure = failure ?? error
       }
     }

@@ -57,7 +57,8 @@ extension AnnotationStore {
         try await checkAccount()
         if askedByPerson { try forgive() }
         try await prepareZone(generation)
-        _ = try await fetch(.private, generation)
+        if let failure = try await fetch(.private, generation) { throw failure }
+        // Another user's zone that can't be read keeps no change from being sent.
         let failure = try await fetch(.shared, generation)
         try await send(generation)
         if let failure { throw failure }

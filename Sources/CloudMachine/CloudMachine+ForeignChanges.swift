@@ -14,8 +14,8 @@ extension CloudMachine {
   ) throws -> [OutgoingPush] {
     let context = try RequestContext(storage, limits, database)
     // Without subscriptions the records need not be read.
-    let isWatched = try database.scope != .public && !storage.subscriptions(in: database).isEmpty
-    if !isWatched { return [] }
+    if database.scope == .public { return [] }
+    if try storage.subscriptions(in: database).isEmpty { return [] }
     let zones = try storage.zoneChanges(in: database, after: sequence, limit: .max)
     let events = try zones.map { zone in
       ChangeSet.ZoneEvent(

@@ -202,8 +202,8 @@ extension SyncMachine {
     case .success(.zoneChanges(let page)) where page.zone == zone.id:
       if !page.modified.isEmpty || !page.deleted.isEmpty {
         if zone.cursor == nil, !zone.startsOver {
-          // Until the token of this page is stored: a fetch interrupted after the app has the page
-          // begins again, and then must tell of what went in between.
+          // Until the token of this page is stored: a fetch that is interrupted after the app got
+          // the page begins again, and must then report what was deleted in between.
           record(.setZoneExpired(zone.id, true), now: now)
           delivery.events.append(.stateUpdate)
         }

@@ -29,7 +29,7 @@ struct ItemTable: Sendable {
     var id: CKRecord.ID
   }
 
-  /// What a transaction has to take back.
+  /// The state before a transaction.
   private struct UndoLog: Sendable {
     /// The entries that were changed, as they were before.
     var entries: [CKRecord.ID: Entry?] = [:]
@@ -60,7 +60,7 @@ struct ItemTable: Sendable {
   /// Positions of entries that were removed may be among them.
   private(set) var positions: [CKRecord.RecordType: [Position]] = [:]
   private var unstored: Set<CKRecord.ID> = []
-  /// The state before a transaction; `nil` outside of one.
+  /// `nil` outside of a transaction.
   private var undoLog: UndoLog?
   /// The types with changes since limits were checked.
   private var changedTypes: Set<CKRecord.RecordType> = []

@@ -83,14 +83,20 @@ struct LimitTests {
     }
   }
 
-  /// Proves CS-253, TH-18.
-  @Test("A reply holds no further records after so many bytes, in fetches and of shares")
-  func repliesAreLimitedByBytes() throws {
+  /// A world in which the second of the records reaches the limit of a reply.
+  private func worldOfLargeRecords(_ names: String...) throws -> World {
     var limits = CloudLimits()
     limits.replyBytes = 1_000
     let world = try World(limits: limits)
     let bytes = FieldValue.bytes(Array(repeating: 0, count: 600))
-    _ = try world.modify(["a", "b", "c"].map { fresh($0, ["k": bytes]) })
+    _ = try world.modify(names.map { fresh($0, ["k": bytes]) })
+    return world
+  }
+
+  /// Proves CS-253, TH-18.
+  @Test("A reply holds no further records after so many bytes, in fetches and of shares")
+  func repliesAreLimitedByBytes() throws {
+    let world = try worldOfLargeRecords("a", "b", "c")
     for fields in [FieldSelection.all, .none, .keys(["n"])] {
       let ids = ["a", "a", "b", "none"].map { id($0) } + [id("a", ZoneID(name: "N"))]
       #expect(
@@ -112,15 +118,11 @@ struct LimitTests {
   /// Proves CS-253, TH-18.
   @Test("A reply holds no further server records of conflicts after so many bytes")
   func serverRecordsOfConflictsAreLimitedByBytes() throws {
-    var limits = CloudLimits()
-    limits.replyBytes = 1_000
-    let world = try World(limits: limits)
-    let bytes = FieldValue.bytes(Array(repeating: 0, count: 600))
-    let names = ["a", "b", "c", "d"]
-    _ = try world.modify(names.map { fresh($0, ["k": bytes]) })
+    let names = ["a", "b", "c"]
+    let world = try worldOfLargeRecords("a", "b", "c", "d")
     for isAtomic in [true, false] {
       var request = ModifyRecords(
-        save: names.dropLast().map { fresh($0) }, delete: [id("d")], isAtomic: isAtomic)
+        save: names.map { fresh($0) }, delete: [id("d")], isAtomic: isAtomic)
       request.deleteTags = [id("d"): ChangeTag("old")]
       guard
         case .recordsModified(let saved, let deleted) = try world.ask(

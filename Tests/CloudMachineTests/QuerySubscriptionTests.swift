@@ -40,11 +40,13 @@ struct QuerySubscriptionTests {
       #expect(order.exceptDevice == (order.user == caller.user ? caller.device : nil))
       #expect(order.push.zone == order.push.query?.record.zone && order.push.database == scope)
     }
-    return answer.pushes.map { order in
-      let query = order.push.query
-      return "\(order.push.subscription.rawValue) \(query.map { "\($0.reason)" } ?? "-") "
-        + "\(query?.record.name ?? "-")"
-    }.joined(separator: ", ")
+    return answer.pushes.map(text).joined(separator: ", ")
+  }
+
+  private static func text(_ order: OutgoingPush) -> String {
+    let query = order.push.query
+    return "\(order.push.subscription.rawValue) \(query.map { "\($0.reason)" } ?? "-") "
+      + "\(query?.record.name ?? "-")"
   }
 
   /// Proves CS-251.
@@ -191,9 +193,7 @@ struct QuerySubscriptionTests {
         forChangesAfter: position, in: world.database, storage: world.storage
       ).map { order in
         #expect(order.exceptDevice == nil && order.user == world.alice)
-        let query = order.push.query
-        return "\(order.push.subscription.rawValue) \(query.map { "\($0.reason)" } ?? "") "
-          + "\(query?.record.name ?? "")"
+        return Self.text(order)
       }
     }
     #expect(try told(after: known) == [])
@@ -234,11 +234,7 @@ struct QuerySubscriptionTests {
         try world.storage.record(id("kid"), in: world.database)?.changedAt != row?.changedAt)
       let pushes = try world.machine.queryPushes(
         forChangesAfter: known, in: world.database, storage: world.storage)
-      let told = pushes.map { order in
-        "\(order.push.subscription.rawValue) \(order.push.query.map { "\($0.reason)" } ?? "-") "
-          + (order.push.query?.record.name ?? "-")
-      }
-      #expect(told.joined(separator: ", ") == words)
+      #expect(pushes.map(Tests.text).joined(separator: ", ") == words)
     }
   }
 

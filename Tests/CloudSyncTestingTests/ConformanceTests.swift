@@ -110,7 +110,7 @@ struct ConformanceTests {
     DelegateConformance("Notes", zone: SmallNotes.zone.zoneID) { try NotesWithHabit($0, habit) }
   }
 
-  @Test("A habit that loses nothing is no defect", .timeLimit(.minutes(20)))
+  @Test("An unusual behavior that loses nothing is no defect", .timeLimit(.minutes(20)))
   func harmlessHabitIsNoDefect() async throws {
     for habit in [Habit.waitsForSync, .refusesDuringSync, .sleepsBesideSync] {
       try await Self.suite(habit).run([.goodDay, .changesDuringSends]).check()

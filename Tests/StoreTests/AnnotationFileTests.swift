@@ -222,7 +222,7 @@ struct AnnotationFileTests {
     }
   }
 
-  @Test("A damaged file is set aside with the files that it names, and all of them go in time")
+  @Test("A damaged file is set aside with the files that it names, and all go with the account")
   func filesAreSetAsideAndGo() async throws {
     let server = LoopbackServer()
     let device = try AnnotationDevice(server, "phone")

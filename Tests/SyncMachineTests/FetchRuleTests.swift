@@ -14,9 +14,7 @@ struct FetchRuleTests {
     state.subscription = SyncMachine.ownSubscription
     state.records.add(PendingChange(.save, Story.id("a")))
     var story = Story(automatically: true, state: state)
-    story.machine.start(now: story.now)
-    story.run()
-    story.answer(.success(.currentUser(Story.user)))
+    story.signIn()
     #expect(story.told().suffix(2) == ["willFetchChanges", "> fetchDatabaseChanges"])
     story.answer(FetchStoryTests.database([]))
     story.now = story.now + .seconds(1)

@@ -20,9 +20,7 @@ struct MissingZoneTests {
 
   private func begun(_ state: SyncState, isServerReset: Bool = false) -> Story {
     var story = Story(state: state)
-    story.machine.start(now: story.now)
-    story.run()
-    story.answer(.success(.currentUser(Story.user)))
+    story.signIn()
     story.fetch()
     let error = CloudError(
       .changeTokenExpired, "", userDidResetEncryptedData: isServerReset)

@@ -31,9 +31,7 @@ struct RelaunchStoryTests {
         #expect(story.machine.state.records.inFlightCount == 0)
         #expect(story.machine.state.zones.inFlightCount == 0)
         #expect(story.machine.state == state, "the same is remembered")
-        story.machine.start(now: story.now)
-        story.run()
-        story.answer(.success(.currentUser(Story.user)))
+        story.signIn()
         if automatically {
           story.answer(FetchStoryTests.database([]))
           story.now = story.now + .seconds(1)

@@ -361,9 +361,7 @@ struct ScheduleRuleTests {
   @Test("A state update follows an account event without a delay")
   func stateUpdateFollowsAccountEvent() {
     var story = Story()
-    story.machine.start(now: story.now)
-    story.run()
-    story.answer(.success(.currentUser(Story.user)))
+    story.signIn()
     #expect(story.log == ["> fetchCurrentUser", "accountChange signIn", "stateUpdate"])
   }
 

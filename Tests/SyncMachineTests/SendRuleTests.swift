@@ -48,9 +48,7 @@ struct SendRuleTests {
     state.user = Story.user
     state.zoneTokens[Story.zone] = .at(5)
     var story = Story(state: state)
-    story.machine.start(now: story.now)
-    story.run()
-    story.answer(.success(.currentUser(Story.user)))
+    story.signIn()
     let named = ZoneID(name: Story.zone.name, owner: Story.user.rawValue)
     story.machine.add([PendingChange(.delete, named)], now: story.now)
     story.send()
@@ -68,9 +66,7 @@ struct SendRuleTests {
       state.subscription = SyncMachine.ownSubscription
       state.zoneTokens = [Story.zone: .at(5), SendRuleTests.second: .at(6)]
       var story = Story(state: state)
-      story.machine.start(now: story.now)
-      story.run()
-      story.answer(.success(.currentUser(Story.user)))
+      story.signIn()
       story.machine.add([PendingChange(.delete, Story.zone)], now: story.now)
       story.send()
       story.answer(
@@ -322,9 +318,7 @@ struct SendRuleTests {
     guard let left else { return #expect(Bool(false), "the app was told of nothing") }
 
     var next = Story(state: left)
-    next.machine.start(now: next.now)
-    next.run()
-    next.answer(.success(.currentUser(Story.user)))
+    next.signIn()
     next.fetch()
     next.answer(
       .success(

@@ -130,7 +130,7 @@ struct StatusTests {
     #expect(story.machine.status(now: story.now).wait == gathering)
   }
 
-  @Test("In manual mode the wait that the server asked for has its end, and no other wait")
+  @Test("In manual mode the status has the wait that the server asked for, and no other")
   func manualWaitOfServerHasItsEnd() {
     var story = Story.signedIn()
     story.save("a")

@@ -48,11 +48,16 @@ struct Story {
     state.user = user
     state.subscription = SyncMachine.ownSubscription
     var story = Story(automatically: automatically, stores: stores, state: state)
-    story.machine.start(now: story.now)
-    story.run()
-    story.answer(.success(.currentUser(user)))
+    story.signIn()
     story.log = []
     return story
+  }
+
+  /// Starts the machine, and answers that `user` is signed in.
+  mutating func signIn() {
+    machine.start(now: now)
+    run()
+    answer(.success(.currentUser(Story.user)))
   }
 
   static func id(_ name: String) -> RecordID { RecordID(name: name, zone: zone) }

@@ -13,9 +13,7 @@ struct SubscriptionStoryTests {
     state.databaseToken = .at(1)
     state.subscription = SyncMachine.ownSubscription
     var story = Story(automatically: automatically, state: state)
-    story.machine.start(now: story.now)
-    story.run()
-    story.answer(.success(.currentUser(Story.user)))
+    story.signIn()
     if !automatically { story.fetch() }
     #expect(story.told().last == "> fetchDatabaseChanges")
     story.answer(
@@ -74,9 +72,7 @@ struct SubscriptionStoryTests {
     var state = SyncState()
     state.user = Story.user
     var story = Story(automatically: true, state: state, subscription: id)
-    story.machine.start(now: story.now)
-    story.run()
-    story.answer(.success(.currentUser(Story.user)))
+    story.signIn()
     #expect(story.request?.request == .fetchSubscriptions([id]))
     story.answer(Self.found([id]))
     story.answer(FetchStoryTests.database([]))
@@ -188,9 +184,7 @@ struct SubscriptionStoryTests {
     let kept = try SyncState(decoding: killed.machine.state.encoded())
     #expect(kept.databaseToken == .at(1), "the token stays until the zones are listed")
     var story = Story(automatically: true, state: kept)
-    story.machine.start(now: story.now)
-    story.run()
-    story.answer(.success(.currentUser(Story.user)))
+    story.signIn()
     #expect(story.told().last == "> fetchSubscriptions")
   }
 

@@ -18,9 +18,7 @@ struct WaitRuleTests {
   /// A story of manual sync that begins with `state` and a fetch.
   private static func fetching(_ state: SyncState) -> Story {
     var story = Story(state: state)
-    story.machine.start(now: story.now)
-    story.run()
-    story.answer(.success(.currentUser(Story.user)))
+    story.signIn()
     story.fetch()
     story.log = []
     return story
@@ -103,9 +101,7 @@ struct WaitRuleTests {
       var state = SyncState()
       state.user = Story.user
       var story = Story(automatically: true, state: state, subscription: id)
-      story.machine.start(now: story.now)
-      story.run()
-      story.answer(.success(.currentUser(Story.user)))
+      story.signIn()
       #expect(story.told().last == "> fetchSubscriptions")
       let result = ItemResult<SubscriptionID, Subscription>(id: id, .failure(Self.error(code)))
       if isSaved {

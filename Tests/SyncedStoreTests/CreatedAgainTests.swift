@@ -12,16 +12,22 @@ struct CreatedAgainTests {
   private let server = LoopbackServer()
   private static let id = CKRecord.ID(recordName: "a", zoneID: NoteDevice.zone)
 
-  @Test(
-    "A deletion by this device that is fetched later leaves the item that was created again",
-    arguments: [false, true])
-  func ownDeletionLeavesTheNewItem(isHandedOver: Bool) async throws {
+  /// A device that deleted its item on the server, created it again and fetched nothing since.
+  private func phoneWithItemCreatedAgain() async throws -> NoteDevice {
     let phone = try NoteDevice(server, "phone", merging: .serverWins)
     try phone.write("a", "one")
     try await phone.store.sync()
     try phone.store.delete(Note("a", ""))
     try await phone.store.sendChanges()
     try phone.write("a", "two")
+    return phone
+  }
+
+  @Test(
+    "A deletion by this device that is fetched later leaves the item that was created again",
+    arguments: [false, true])
+  func ownDeletionLeavesTheNewItem(isHandedOver: Bool) async throws {
+    let phone = try await phoneWithItemCreatedAgain()
     if isHandedOver {
       phone.link.isOnline = false
       await #expect(throws: CKError.self) { try await phone.store.sendChanges() }
@@ -37,13 +43,8 @@ struct CreatedAgainTests {
 
   @Test("A deletion by another device is followed also after one by this device was")
   func laterDeletionIsFollowed() async throws {
-    let phone = try NoteDevice(server, "phone", merging: .serverWins)
+    let phone = try await phoneWithItemCreatedAgain()
     let desk = try NoteDevice(server, "desk", merging: .serverWins)
-    try phone.write("a", "one")
-    try await phone.store.sync()
-    try phone.store.delete(Note("a", ""))
-    try await phone.store.sendChanges()
-    try phone.write("a", "two")
     for device in [phone, desk] { try await device.store.sync() }
     try desk.store.delete(Note("a", ""))
     try await desk.store.sync()

@@ -69,7 +69,7 @@ struct RefusedChangeTests {
     for store in [phone.store, guest] { try await store.shutDown() }
   }
 
-  @Test("A change that is taken back leaves the report of a refusal")
+  @Test("A change that is taken back keeps the report of a refusal")
   func rolledBackChangeLeavesTheRefusal() async throws {
     let (phone, guest) = try await refusedEdit()
     #expect(throws: CKError.self) {

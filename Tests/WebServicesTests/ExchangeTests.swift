@@ -96,7 +96,7 @@ struct ExchangeTests {
     }
   }
 
-  @Test("Of two spellings of a zone's wish for numbers as text, 'numberAsStrings' counts")
+  @Test("If a zone asks for numbers as text in both spellings, 'numberAsStrings' counts")
   func oneSpellingOfNumbersAsTextCounts() throws {
     let zone = ZoneID(name: "Notes")
     let record = Record(id: RecordID(name: "n", zone: zone), type: "T", fields: ["a": .int64(1)])

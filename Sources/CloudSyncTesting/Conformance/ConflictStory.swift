@@ -67,7 +67,7 @@ struct ConflictStory: Hashable, Sendable {
   }
 }
 
-/// The items with which the conflicts of one run ended, so that no conflict is played twice.
+/// The final items of the conflicts of one run, so that no conflict is played twice.
 final class ConflictEnds: Sendable {
   private let ends = Mutex<[ConflictStory: [String: String]]>([:])
 

@@ -30,7 +30,7 @@ final class ConformanceTrial: Sendable {
   }
 
   let suite: DelegateConformance
-  /// The ends of the conflicts of this run.
+  /// The final items of the conflicts of this run.
   let ends: ConflictEnds
   /// The cloud of all devices.
   let cloud = SimulatedCloud()
@@ -42,7 +42,7 @@ final class ConformanceTrial: Sendable {
     self.ends = ends
   }
 
-  /// What the scenario has shown so far.
+  /// The findings and the steps of the scenario so far.
   var outcome: ScenarioOutcome { state.withLock { $0.outcome } }
 
   /// The first error that a sync threw; `nil` if none did.

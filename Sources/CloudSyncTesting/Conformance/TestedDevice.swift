@@ -232,7 +232,7 @@ final class TestedDevice: Sendable {
 }
 
 extension CloudRequest {
-  /// Whether the request only asks whether something changed.
+  /// Whether the request only asks who is signed in, or whether something changed.
   fileprivate var isPoll: Bool {
     [RequestKind.fetchCurrentUser, .fetchDatabaseChanges].contains(RequestKind(self))
   }

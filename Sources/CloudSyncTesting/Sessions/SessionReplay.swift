@@ -81,7 +81,7 @@ public final class SessionReplay: CloudTransport {
       let open = nextCall().map { exchanges[$0].sentAt } ?? .max
       let due = signals.prefix { $0.place < open }
       signals = signals.dropFirst(due.count)
-      // Who asks because of a signal must not get the user before it.
+      // A question that follows a signal gets the user after it.
       if let last = due.last { passQuestions(before: last.place) }
       return due.map(\.signal)
     }

@@ -52,7 +52,7 @@ final class StorageTrial {
   /// The storage, which is replaced when it is opened again.
   private(set) var storage: any CloudStorage
   private var others: [any CloudStorage] = []
-  /// Whether the storage was not closed yet, which the suite does once.
+  /// Whether the storage is open: the suite closes each once.
   private var isOpen = true
 
   /// The identity of the data.

@@ -2,7 +2,7 @@ import CloudSyncTesting
 import Foundation
 import Synchronization
 
-/// What an app does that keeps its users' data, and that the suite must not take for a loss.
+/// A behavior of an app that loses no data, so that the suite must not report it.
 enum Habit {
   /// Lets the user's action wait until a running sync has ended.
   case waitsForSync
@@ -24,7 +24,7 @@ enum Habit {
   case removesItsFolder
 }
 
-/// A correct small app with one habit.
+/// A correct small app with one unusual behavior.
 final class NotesWithHabit: ConformingApp {
   private let notes: SmallNotes
   private let other: SmallNotes?

@@ -23,9 +23,9 @@ enum SmallMistake: String, CaseIterable {
   case ignoresZonesThatStartOver
   /// Writes deletions to its file with the next event.
   case savesDeletionsLate
-  /// Brings a note back that it deleted when it hears that another device deleted it, too.
+  /// Restores a note that it deleted when it fetches the deletion by another device.
   case revivesNotesDeletedTwice
-  /// Takes its own text, when it comes back, for a change of another device.
+  /// Treats its own text, when it is fetched, as a change of another device.
   case takesItsTextForAnother
 }
 

@@ -27,7 +27,7 @@ struct ConsoleWorld {
       let world = ConsoleWorld(cloud: cloud, browser: browser, tool: tool)
       try await browser.open("\(cloud.url)/console#token=\(cloud.controlToken)")
       let content = records.isEmpty ? "Nothing stored yet" : "\(records.count) record"
-      // What appears later would move the elements that a test is about to click.
+      // An element that appears later would move those that a test is about to click.
       try await browser.wait(
         for: "says('main h2', '\(content)') && place('#accounts li')"
           + " && place('#fault')")

@@ -138,7 +138,7 @@ struct CourierPollTests {
     server.close()
   }
 
-  @Test("The push of a subscription that fires once has its text, though the server removed it")
+  @Test("The push of a subscription that fires once has its text after the server removed it")
   func pushOfSpentSubscriptionHasItsText() async throws {
     let watched = QuerySubscription(
       query: Query(recordType: "Note"), zone: nil, options: [.firesOnRecordCreation, .firesOnce])
